@@ -61,7 +61,8 @@ def stages() -> Figure:
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="feature 1")
         ax.set_title("1 box" if n_boxes == 1 else f"{n_boxes} boxes", size="medium")
     axes[0].set_ylabel("feature 2")
-    axes[-1].legend(loc="upper right", fontsize="small", markerscale=2)
+    handles, labels = axes[-1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, markerscale=2)
     figure.suptitle("Weights of boxes add up to probabilities (tints); the newest box is thick")
     return figure
 

@@ -45,7 +45,9 @@ def main() -> None:
     handles, labels = axes[0, 0].get_legend_handles_labels()
     names = [f"class {label}" for label in labels]
     figure.legend(handles, names, loc="outside lower center", ncols=2)
-    figure.suptitle(f"The same 240 samples of two classes, theta = {THETA}")
+    figure.suptitle(
+        f"Algorithms and similarities build different boxes (240 samples, theta = {THETA})"
+    )
     figure.savefig(picture, dpi=100)
     print(picture)
 

@@ -16,6 +16,7 @@ from sklearn.datasets import make_moons
 from hyperboxes import AgglomerativeGFMM, Hyperboxes, ImprovedOnlineGFMM, RandomHyperboxes
 
 COLOURS = ("#0072B2", "#E69F00")
+AGGLO_2 = AgglomerativeGFMM(0.7, algorithm="agglo2")
 PROBABILITIES = LinearSegmentedColormap.from_list(
     "probabilities", [COLOURS[0], "white", COLOURS[1]]
 )
@@ -30,7 +31,7 @@ def votes() -> Figure:
     figure, axes = plt.subplots(1, 4, figsize=(11, 3.4), sharey=True, layout="constrained")
     panels = {
         "1 member, online": RandomHyperboxes(ImprovedOnlineGFMM(0.1), 1, random_state=0),
-        "1 member, AGGLO-SM": RandomHyperboxes(AgglomerativeGFMM(0.7), 1, random_state=0),
+        "1 member, AGGLO-2": RandomHyperboxes(AGGLO_2, 1, random_state=0),
         "10 members": RandomHyperboxes(n_estimators=10, random_state=0),
         "100 members": RandomHyperboxes(n_estimators=100, random_state=0),
     }
@@ -47,7 +48,8 @@ def votes() -> Figure:
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="feature 1")
         ax.set_title(title, size="medium")
     axes[0].set_ylabel("feature 2")
-    axes[-1].legend(loc="upper right", fontsize="small", markerscale=2)
+    handles, labels = axes[-1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, markerscale=2)
     figure.suptitle("Members differ; the average of many is smooth (tints are probabilities)")
     return figure
 

@@ -24,11 +24,13 @@ def fish(n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     return [100, 14] + (X - low) / (high - low) * [200, 16], np.array(NAMES)[y]
 
 
-def new_axes(n_axes: int, height: float = 3.2) -> tuple[Figure, np.ndarray]:
+def new_axes(title: str, n_axes: int, height: float) -> tuple[Figure, np.ndarray]:
     """Return panels side by side."""
-    return plt.subplots(
+    figure, axes = plt.subplots(
         1, n_axes, figsize=(10, height), layout="constrained", sharex=True, sharey=True
     )
+    figure.suptitle(title)
+    return figure, axes
 
 
 def show(
@@ -48,12 +50,12 @@ def show(
 def boxes() -> Figure:
     """Draw boxes on the left, predictions on the right."""
     X, y = fish(60)
-    model = ImprovedOnlineGFMM(theta=0.4, random_state=0).fit(X, y)
-    figure, axes = new_axes(2, 3.6)
+    model = ImprovedOnlineGFMM(theta=0.4, decision="nearest", random_state=0).fit(X, y)
+    figure, axes = new_axes("The class of the nearest box is predicted", 2, 3.8)
     show(axes[0], model, X, y, regions=False)
     show(axes[1], model, X, y, legend=True)
     axes[0].set_title(f"{len(X)} samples, {len(model.hyperboxes_)} boxes")
-    axes[1].set_title("the predictions (tints)")
+    axes[1].set_title("predictions (tints)")
     point_at_nearest(axes[0], model, np.array([165.0, 20.5]))
     return figure
 
@@ -62,11 +64,11 @@ def point_at_nearest(ax: Axes, model: ImprovedOnlineGFMM, sample: np.ndarray) ->
     """Draw a sample and its membership in the nearest box of each class."""
     boxes = model.hyperboxes_
     explanation = explain(model, [sample])[0]
-    for box, offset in ((explanation.winning, (6, -14)), (explanation.competing, (-6, 8))):
+    for box, offset in ((explanation.winning, (1, -11)), (explanation.competing, (3, 6))):
         nearest = np.clip(sample, boxes.lower[box.index], boxes.upper[box.index])
         ax.annotate("", nearest, sample, arrowprops={"arrowstyle": "->", "lw": 1.2})
         text = f"membership {box.membership:.2f}"
-        ax.annotate(text, nearest, offset, textcoords="offset points", weight="bold")
+        ax.annotate(text, nearest, offset, textcoords="offset points", size="small")
     ax.plot(*sample, marker="*", ms=14, c="black", ls="", label="new fish")
     ax.legend(loc="lower left", fontsize="small")
 
@@ -76,7 +78,7 @@ def membership() -> Figure:
     ranges = [[0.0, 0.0], [1.0, 1.0]]
     side = np.linspace(0, 1, 201)
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
-    figure, axes = new_axes(3, 3.6)
+    figure, axes = new_axes("Membership falls faster where gamma is larger", 3, 3.6)
     for ax, gamma in zip(axes, (1.0, 4.0, [1.0, 4.0]), strict=True):
         model = ImprovedOnlineGFMM(theta=0.5, gamma=gamma, scaling=ranges, random_state=0)
         model.fit([[0.3, 0.4], [0.55, 0.6]], ["a", "a"])
@@ -95,7 +97,7 @@ def growth() -> Figure:
     X, y = fish(200)
     ranges = [X.min(axis=0), X.max(axis=0)]
     model = ImprovedOnlineGFMM(theta=0.3, scaling=ranges)
-    figure, axes = new_axes(4, 2.8)
+    figure, axes = new_axes("Boxes grow, and new ones appear, as samples arrive", 4, 3.0)
     learned = 0
     for ax, n_samples in zip(axes, (4, 12, 40, 200), strict=True):
         model.partial_fit(X[learned:n_samples], y[learned:n_samples], classes=NAMES)
@@ -108,7 +110,7 @@ def growth() -> Figure:
 def theta() -> Figure:
     """Draw small, medium and large boxes."""
     X, y = fish(200)
-    figure, axes = new_axes(3)
+    figure, axes = new_axes("A larger theta gives fewer and larger boxes", 3, 3.4)
     for ax, largest in zip(axes, (0.1, 0.3, 0.6), strict=True):
         model = ImprovedOnlineGFMM(theta=largest, random_state=0).fit(X, y)
         show(ax, model, X, y, legend=largest == 0.6)

@@ -38,7 +38,7 @@ def load(loader: Callable[..., Any]) -> tuple[pd.DataFrame, pd.Series]:
 def boxes() -> BoxesDisplay:
     """Draw the boxes of a model of four features in two of them."""
     X, y = load(load_iris)
-    model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(X, y)
+    model = ImprovedOnlineGFMM(theta=0.3, decision="nearest", random_state=0).fit(X, y)
     return BoxesDisplay.from_estimator(model, X, y)
 
 

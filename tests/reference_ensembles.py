@@ -1,4 +1,4 @@
-"""Random hyperboxes in slow Python, after docs/ensembles.md: value by value, box by box.
+"""Random hyperboxes in slow Python, after docs/definitions.md: value by value, box by box.
 
 Members are learned by the algorithms of `reference.py`. Draws are those of NumPy's `RandomState`
 with its generator `PCG64`, in the documented order.

@@ -1,4 +1,4 @@
-"""Boosting by partitions in slow Python: `docs/boosted.md`, "Many boxes", sample by sample."""
+"""Boosting by partitions in slow Python: `docs/definitions.md`, "Many boxes", sample by sample."""
 
 from __future__ import annotations
 

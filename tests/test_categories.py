@@ -54,7 +54,7 @@ both_kinds = pytest.mark.parametrize("cls", [ImprovedOnlineGFMM, BoostedHyperbox
 
 
 def weight_word_by_word(values: list[str], labels: list[int]) -> float:
-    """Return how many samples of the mean score each category gets, w of `docs/categories.md`."""
+    """Return how many samples of the mean score each category gets, w of `docs/definitions.md`."""
     n = Counter(values)
     ones = Counter(value for value, label in zip(values, labels, strict=True) if label)
     share, n_all = sum(labels) / len(labels), len(labels)
@@ -65,7 +65,7 @@ def weight_word_by_word(values: list[str], labels: list[int]) -> float:
 
 
 def places_word_by_word(values: list[str], labels: list[int], weight: float) -> dict[str, float]:
-    """Return the places of values with two classes as `docs/categories.md` has it."""
+    """Return the places of values with two classes as `docs/definitions.md` has it."""
     n = Counter(values)
     ones = Counter(value for value, label in zip(values, labels, strict=True) if label)
     share, n_all = sum(labels) / len(labels), len(labels)
@@ -193,7 +193,7 @@ def test_a_column_of_categories_without_any_value_adds_nothing():
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        (["hue"], "names 'hue', which is no column of X: it has 'size', 'colour', 'sold'"),
+        (["hue"], "names 'hue', which is not a column of X: it has 'size', 'colour', 'sold'"),
         ([7], "has the index 7, but X has 3 features"),
         ([True, False], "has 2 Booleans, but X has 3 features"),
         ([1.5], 'is "from_dtype", None, or a list of names'),
@@ -209,7 +209,7 @@ def test_wrong_columns_are_refused(wanted, message):
 
 def test_names_need_a_frame():
     table, y = make_table()
-    with pytest.raises(ValueError, match="X is no data frame"):
+    with pytest.raises(ValueError, match="X is not a data frame"):
         ImprovedOnlineGFMM(categorical_features=["colour"]).fit(table.to_numpy(object), y)
 
 
@@ -240,7 +240,7 @@ def test_cells_that_are_no_categories_are_refused():
         ImprovedOnlineGFMM().fit(table.assign(day=pd.Timestamp("2020-01-01")), y)
     with pytest.raises(ValueError, match="column 'day' holds '2020-01-01' in row 0"):
         ImprovedOnlineGFMM().fit(table.assign(day="2020-01-01"), y)
-    with pytest.raises(ValueError, match="no number"):
+    with pytest.raises(ValueError, match="not a number"):
         ImprovedOnlineGFMM(categorical_features=None).fit(table, y)
 
 
@@ -410,7 +410,7 @@ def test_models_of_other_categories_are_not_merged():
     model, _table, _y = fitted(ImprovedOnlineGFMM)
     other, labels = make_table(seed=5)
     twin = ImprovedOnlineGFMM(random_state=0).fit(other, labels)
-    with pytest.raises(ValueError, match="categories, or the same in another order, in column"):
+    with pytest.raises(ValueError, match="categories, or another order of them, in column"):
         merge([model, twin])
     assert len(merge([model, model]).hyperboxes_) > 0
 

@@ -15,7 +15,7 @@ X = np.array([[0.1, 0.2], [0.3, 0.4], [0.8, 0.9]])
 Y = np.array([0, 0, 1])
 NUMBERS = pd.DataFrame(X, columns=["width", "height"])
 DAYS = pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03"])
-WORD = r"column 'height' holds 'Paris' in row 1, which is no number. Replace it"
+WORD = r"column 'height' holds 'Paris' in row 1, which is not a number. Replace it"
 DATE = r"column 'height' holds dates, such as 2020-01-01.* in row 0. Make numbers of them"
 
 BAD_COLUMNS = {

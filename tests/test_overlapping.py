@@ -271,7 +271,7 @@ def test_a_model_of_levels_without_its_networks_is_refused(tmp_path):
     ("name", "place", "value", "problem"),
     [
         ("region_starts", 0, 1, "do not begin with the first"),
-        ("region_levels", 0, 0, "a level cannot be"),
+        ("region_levels", 0, 0, "a level is invalid"),
         ("inner_labels", 0, 7, "a label that is no class"),
         ("inner_labels", slice(None), -1, "the boxes of a region have no label"),
         ("inner_counts", 0, 0, "holds no sample"),

@@ -208,7 +208,7 @@ def test_what_is_no_fitted_pipeline_of_ours_is_refused(name):
     message = f"^{name} takes an estimator of hyperboxes, not DecisionTreeClassifier"
     with pytest.raises(TypeError, match=message):
         READERS[name](fit(StandardScaler(), DecisionTreeClassifier()))
-    with pytest.raises(TypeError, match="last step, and that of this one does nothing"):
+    with pytest.raises(TypeError, match=r"last step .* does nothing"):
         READERS[name](fit(StandardScaler(), "passthrough"))
 
 

@@ -82,7 +82,7 @@ def test_errors_name_features_and_change_nothing():
     model = river.AdaptiveGFMM()
     model.learn_one({"size": 1.0, "mass": 2.0}, "a")
     before = pickle.dumps(model)
-    with pytest.raises(ValueError, match="Feature 'mass' is 'heavy', which is no number"):
+    with pytest.raises(ValueError, match="Feature 'mass' is 'heavy', which is not a number"):
         model.learn_one({"size": 1.0, "mass": "heavy"}, "a")
     assert pickle.dumps(model) == before
 

@@ -25,6 +25,11 @@ SPEEDUPS = {
     "lemma over all, ours": "lemma_over_all",
     "index over all, ours": "index_over_all",
 }
+BASELINE_LABELS = {
+    "1-nn": "nearest neighbor",
+    "decision-tree": "decision tree",
+    "random-forest": "random forest",
+}
 FACTORS = (1, 3, 10, 30, 100, 300)
 DEFAULT_SIMILARITY = "longest"
 
@@ -57,7 +62,7 @@ def draw_times(folder: Path, frame: pd.DataFrame) -> None:
     plain_ticks(bar.ax.yaxis, [tick for tick in FACTORS if tick <= norm.vmax])
     n_sets = frame["dataset"].nunique()
     figure.suptitle(
-        f'Speed-up over samples and features, {n_sets} data sets, similarity "{DEFAULT_SIMILARITY}"'
+        f'Larger datasets gain more speed ({n_sets} datasets, similarity "{DEFAULT_SIMILARITY}")'
     )
     figure.savefig(folder / "reproduce-speedup.png", dpi=150)
 
@@ -84,8 +89,9 @@ def over_learners(means: pd.DataFrame, n_sets: int) -> Figure:
     draw_lines(axes, means, lines)
     for name, style in zip(BASELINES, (":", "--", "-."), strict=True):
         accuracy = means.loc[name, "accuracy"].iloc[0]
-        axes[0].axhline(accuracy, color=GREY, linestyle=style, label=name)
-    figure.suptitle(f"Means over {n_sets} data sets, 5 x 2-fold cross-validation")
+        axes[0].axhline(accuracy, color=GREY, linestyle=style, label=BASELINE_LABELS[name])
+    title = "Larger boxes: online algorithms lose accuracy, agglomerative ones gain"
+    figure.suptitle(f"{title} (means over {n_sets} datasets, 5 x 2-fold cross-validation)")
     figure.legend(
         *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False
     )
@@ -105,7 +111,7 @@ def over_similarities(means: pd.DataFrame, n_sets: int) -> Figure:
         ax.set_xlabel("")
     handles = axes[0, 0].get_legend_handles_labels()[0]
     figure.legend(handles, SIMILARITIES, loc="outside lower center", ncols=4, frameon=False)
-    figure.suptitle(f"The similarities: means over {n_sets} data sets, 5 x 2-fold cross-validation")
+    figure.suptitle(f"The similarities differ little (means over {n_sets} datasets)")
     return figure
 
 

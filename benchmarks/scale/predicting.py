@@ -248,15 +248,16 @@ def time_contender(name: str, data: Split) -> tuple[int, float, float, float]:
 
 def draw_contenders(found: list[tuple[str, int, float, float, float]], path: Any) -> None:
     """Draw seconds to fit and to predict over samples."""
-    figure = Figure(figsize=(9, 4.2), layout="constrained")
+    figure = Figure(figsize=(9, 4.5), layout="constrained")
     axes = figure.subplots(1, 2)
     names = dict.fromkeys(name for name, *_ in found)
     for name, colour, marker in zip(names, COLOURS, MARKERS, strict=True):
         _, sizes, *seconds, _ = zip(*(row for row in found if row[0] == name), strict=True)
         for ax, values in zip(axes, seconds, strict=True):
             ax.loglog(sizes, values, color=colour, marker=marker, label=name)
-    for ax, title in zip(axes, ("seconds to fit", "seconds to predict a sample"), strict=True):
-        ax.set(xlabel="training samples", title=title)
+    for ax, title in zip(axes, ("Time to fit", "Time to predict a sample"), strict=True):
+        ax.set(xlabel="training samples", ylabel="processor seconds", title=title)
+    figure.suptitle(f"Default settings, {N_FEATURES} features, 5 overlapping classes, one thread")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
     save(figure, path)

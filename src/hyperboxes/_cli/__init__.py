@@ -124,7 +124,7 @@ def _make_parsers() -> dict[str, argparse.ArgumentParser]:
         )
         command.add_arguments(subparser)
         subparser.add_argument("-q", "--quiet", action="store_true", help="no notes, no progress")
-        subparser.add_argument("--debug", action="store_true", help="show where an error arose")
+        subparser.add_argument("--debug", action="store_true", help="show tracebacks of errors")
         subparser.set_defaults(run=command.run, command=name)
     return {"": parser, **subparsers.choices}
 

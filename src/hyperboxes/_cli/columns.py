@@ -271,7 +271,7 @@ class FeatureReader:
 
 def add_matching(parser: argparse.ArgumentParser) -> None:
     """Add the option that matches columns by their order."""
-    which = "the columns that are the model's features, in its order; default: by their names"
+    which = "columns with the model's features, in their order; default: by name"
     add_columns(parser, "--features", which, None)
 
 
@@ -356,7 +356,7 @@ def find_features(
             "features"
         )
     if ignored := [name for name in table.columns if name not in (*columns, *others)]:
-        note(args, f"Columns that are no features of the model are ignored: {listing(ignored)}")
+        note(args, f"Columns that are not features of the model are ignored: {listing(ignored)}")
     return FeatureReader(model, columns)
 
 

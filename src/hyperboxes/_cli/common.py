@@ -82,7 +82,7 @@ def print_json(value: Any) -> None:
 
 def add_data(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
     """Add the file to read, or several, and how they are written."""
-    more = "; several are read one after the other; a pattern may stand for them" * several
+    more = "; several files, or a pattern, are read one after the other" * several
     nargs = "+" if several else None
     parser.add_argument("data", metavar="DATA", nargs=nargs, help=f"{DATA_HELP}{more}")
     add_format(parser)
@@ -97,7 +97,7 @@ def add_format(parser: argparse.ArgumentParser) -> None:
         help="separator of a CSV file; default: the first of , ; tab | in its first row",
     )
     parser.add_argument(
-        "--decimal", choices=(".", ","), help="what stands before decimals: 1.5 or 1,5; default: ."
+        "--decimal", choices=(".", ","), help="decimal separator: 1.5 or 1,5; default: ."
     )
 
 
@@ -155,13 +155,13 @@ def add_feature_choice(parser: argparse.ArgumentParser) -> None:
     """Add which columns to learn from."""
     which = parser.add_mutually_exclusive_group()
     add_columns(which, "--features", "columns to learn from; default: all but the target", None)
-    add_columns(which, "--drop", "leave these columns out")
+    add_columns(which, "--drop", "columns to leave out")
 
 
 def add_output(parser: argparse.ArgumentParser, what: str, default: str) -> None:
     """Add the file to write, with a name that it has by default."""
     parser.add_argument("-o", "--output", metavar="FILE", help=f"{what}; default: {default}")
-    parser.add_argument("--force", action="store_true", help=f"write {default} though it exists")
+    parser.add_argument("--force", action="store_true", help=f"replace {default} if it exists")
     parser.set_defaults(default_output=default)
 
 

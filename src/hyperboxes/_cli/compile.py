@@ -1,4 +1,4 @@
-"""Compile ahead, so that no fit or prediction waits for it later.
+"""Compile ahead, so that no later fit or prediction waits.
 
 Compiled code is kept in the folder NUMBA_CACHE_DIR or, without it, next to the installed package.
 Compile as the user that will use it, on the same kind of processor, and again after each update
@@ -17,7 +17,7 @@ from typing import Any
 
 from hyperboxes._cli.common import note
 
-HELP = "compile ahead, for images and clusters"
+HELP = "compile ahead, for container images and clusters"
 EXAMPLES = """\
   hyperboxes compile --quiet
   NUMBA_CACHE_DIR=/opt/hyperboxes hyperboxes compile --all

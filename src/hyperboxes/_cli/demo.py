@@ -1,8 +1,8 @@
 """Show the paper's algorithms and the commands at work on real data.
 
-The paper's candidate counts and those counted here; its four algorithms with three searches that
-give equal boxes; rules, an explanation, updates, merging and a report of one model; short rules
-compared with a tree and a forest; a stream with concept drift. All files are kept, for you to try.
+It compares candidate counts with the paper's and runs the four algorithms with three searches that
+give equal boxes. Then it shows rules, an explanation, updates, merging and a report of one model;
+short rules compared with a tree and a forest; and a stream with concept drift. All files are kept.
 """
 
 from __future__ import annotations

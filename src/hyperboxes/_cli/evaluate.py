@@ -1,8 +1,8 @@
 """Compare a model's predictions with the true labels in a table.
 
-Take rows that the model has not learned: scores on rows of the training are too high. Without such
-rows, --cv estimates the scores: it trains new models with the parameters of this one, each on a
-part of the rows, and tests them on the others.
+Use rows that the model was not trained on: scores on training rows are too high. Without such rows,
+--cv estimates the scores: it trains new models with the parameters of this one, each on a part of
+the rows, and tests them on the others.
 
 The file may be larger than memory, unless --cv is given. Labels that are not classes of the model
 count as mistakes. Rows without a label are left out if --unlabeled marks them, here or in training.

@@ -1,4 +1,4 @@
-"""Explain the predictions for rows of a table: the boxes that decide, and changes that flip them.
+"""Explain the predictions for rows of a table: the boxes that decide, and counterfactuals.
 
 Row 1 is the first below the names of the columns.
 """

@@ -1,14 +1,13 @@
 """Train a model on a table and save it.
 
-The file is read into memory as a whole. With --batch-rows it may be larger than memory: the online
-learners read it twice. The first pass finds the classes and the range of each feature, the second
-one learns a batch of rows at a time, as `partial_fit` does in Python. Batches are learned in the
-order of the file, so shuffle a file that is sorted. A whole file is learned in random order, so its
-boxes are others.
+The whole file is read into memory and learned in random order. With --batch-rows it may be larger
+than memory: online learners read it twice. The first pass finds the classes and the range of each
+feature, the second one learns a batch of rows at a time, in the order of the file. So shuffle a
+file that is sorted.
 
-Features are numbers, or categories where a column holds text; empty cells, NA and ? are missing
-values. --dates makes numbers of dates: year, month, weekday, days since the first, and hour. Labels
-are text.
+Columns of text are categories, other columns are numbers; empty cells, NA and ? are missing values.
+--dates converts dates to numbers: year, month, weekday, days since the first, and hour. Labels are
+text.
 """
 
 from __future__ import annotations
@@ -95,7 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_number(
         parser,
         "--batch-rows",
-        "learn so many rows at a time, of files larger than memory, with the online learners: "
+        "rows to learn at a time from files larger than memory, with the online learners: "
         + ", ".join(ONLINE),
     )
     add_json(parser, "a summary")
@@ -108,11 +107,11 @@ def _add_categories(parser: argparse.ArgumentParser) -> None:
     add_columns(
         group,
         "--categorical",
-        "columns of categories, though they may look like numbers; default: columns of true and "
+        "columns of categories, even if they look like numbers; default: columns of true and "
         "false, and of text of which at most half are numbers",
     )
-    add_columns(group, "--numeric", "columns of numbers, so that other text in them is an error")
-    add_columns(group, "--dates", "columns of dates, such as 2026-11-19, of which numbers are made")
+    add_columns(group, "--numeric", "columns of numbers, where other text is an error")
+    add_columns(group, "--dates", "columns of dates, such as 2026-11-19, to convert to numbers")
 
 
 def _add_learner(parser: argparse.ArgumentParser) -> None:
@@ -123,16 +122,16 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         choices=commands(),
         default="improved",
         help="improved, the default, learns files of any size, and its model can be updated in "
-        "Python (partial_fit); boosted makes a few short rules to read; random is the most "
-        "accurate on most tables",
+        "Python (partial_fit); boosted fits a few short rules; random is the most accurate on most "
+        "tables",
     )
     group.add_argument(
         "--theta",
         type=_or_auto(positive_number),
-        help="how far a box may grow: its longest side, as a fraction of a feature's range. Small: "
-        "many boxes, close to the rows; larger: fewer, until other classes are in the way. "
-        "auto (improved, online, agglo-sm, agglo2): the largest whose accuracy in cross-validation "
-        f"is within a standard error of the best; default: {_default_thetas()}",
+        help="maximum side of a box, as a fraction of a feature's range. Small values give many "
+        "boxes, larger values fewer, until they block other classes. auto (improved, online, "
+        "agglo-sm, agglo2): the largest whose accuracy in cross-validation is within a standard "
+        f"error of the best; default: {_default_thetas()}",
     )
     group.add_argument(
         "--gamma",
@@ -157,9 +156,9 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         "--max-boxes",
         type=_or_auto(positive_integer),
         metavar="N",
-        help="largest number of boxes. Of boosted: tens to read, hundreds to predict with; auto: "
-        "half of the rows, at least 1,000 and at most 10,000. Of adaptive, improved and online: "
-        "beyond it the box that was matched longest ago is evicted. Default: 20 (boosted), 1000 "
+        help="maximum number of boxes. For boosted: tens to read, hundreds to predict with; auto: "
+        "half of the rows, at least 1,000 and at most 10,000. For adaptive, improved and online: "
+        "beyond it the least recently matched box is evicted. Default: 20 (boosted), 1000 "
         "(adaptive), no limit (improved, online)",
     )
     group.add_argument(
@@ -171,7 +170,7 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         "--threshold",
         type=_threshold,
         metavar="[CLASS=]P",
-        help="predict this one of two classes, or else the rarer, from a probability of P on; "
+        help="predict CLASS, by default the rarer of two, from a probability of P on; "
         "auto: the P with the best balanced accuracy in cross-validation",
     )
 
@@ -381,7 +380,9 @@ def _find_categorical(
     """Find the columns of categories: those that are named, and others by their first rows."""
     named = [*args.categorical, *args.numeric, *args.dates]
     if unknown := [name for name in named if name not in columns.features]:
-        raise ValueError(f"{unknown[0]} is not a feature, so its kind is of no use")
+        raise ValueError(
+            f"{unknown[0]} is not a feature: leave it out of --categorical, --numeric and --dates"
+        )
     columns = replace(columns, dates=args.dates)
     if "categorical_features" not in learner.estimator().get_params(deep=False):
         if args.categorical:
@@ -399,7 +400,7 @@ def _find_categorical(
         if name in args.categorical or (name not in named and is_categorical(chunk, name))
     }
     if categories:
-        note(args, f"Categories: {listing(categories)} (--numeric and --drop choose otherwise)")
+        note(args, f"Categories: {listing(categories)} (change with --numeric or --drop)")
     return replace(columns, categories=categories)
 
 

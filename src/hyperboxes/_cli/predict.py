@@ -55,17 +55,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write there: CSV, gzipped if it ends in .gz, or Parquet if in .parquet",
     )
-    parser.add_argument("--keep", action="store_true", help="with the columns of the input")
-    parser.add_argument("--proba", action="store_true", help="with the classes' probabilities")
+    parser.add_argument("--keep", action="store_true", help="add the columns of the input")
+    parser.add_argument("--proba", action="store_true", help="add the probabilities of the classes")
     parser.add_argument(
-        "--membership", action="store_true", help="with the classes' memberships, from 0 to 1"
+        "--membership", action="store_true", help="add the memberships of the classes, from 0 to 1"
     )
     parser.add_argument(
-        "--column", default="prediction", metavar="NAME", help="name of the column of classes"
+        "--column", default="prediction", metavar="NAME", help="name of the column of predictions"
     )
     add_json(parser, "each row")
     add_matching(parser)
-    add_number(parser, "--jobs", "threads that predict", 1)
+    add_number(parser, "--jobs", "number of threads", 1)
     add_number(parser, "--chunk-size", "rows that are read at a time", CHUNK_SIZE)
 
 
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
     files = find_files(args.data)
     check_output(args.output, *files, args.model)
     if args.json and is_parquet(args.output):
-        raise UsageError("--json does not go with a Parquet file")
+        raise UsageError("--json cannot be written as Parquet: leave one of them out")
     model = load_model(args.model)
     if args.proba or args.membership:
         check_classifier(model, args.model)

@@ -1,8 +1,8 @@
 """Write a report on a model and a table with labels: one HTML page, to open in any browser.
 
 It describes the model and its scores, lists its rules to search and sort, and explains the
-predictions for single rows, with pictures. It needs no network and no other files. Take rows that
-the model has not learned. Row 1 is the first below the names of the columns.
+predictions for single rows, with pictures. It needs no network and no other files. Use rows that
+the model was not trained on. Row 1 is the first below the names of the columns.
 """
 
 from __future__ import annotations

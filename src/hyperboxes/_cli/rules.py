@@ -2,8 +2,8 @@
 
 The text of boosted boxes is sorted by class, with the largest weights first.
 
-With --data, each rule is measured on the rows of a table: the share of them that it covers and,
-with --target, the share of these that are of its class.
+With --data, each rule is measured on the rows of a table: the share of rows in the box and, with
+--target, the share of these with the class of the box.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_format(parser)
     add_matching(parser)
     parser.add_argument(
-        "--max-rules", type=positive_integer, metavar="N", help="print only so many; default: all"
+        "--max-rules", type=positive_integer, metavar="N", help="rules to print; default: all"
     )
     parser.add_argument(
         "--format", choices=_PRINTERS, default="text", help="default: text; csv and json are exact"
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all-conditions",
         action="store_true",
-        help="with --data and --target: also conditions that keep no row of another class out",
+        help="with --data and --target: also conditions that exclude no row of another class",
     )
     parser.add_argument(
         "--crisp",

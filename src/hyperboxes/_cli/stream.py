@@ -2,12 +2,12 @@
 
 Rows are read in the order of a file or as they arrive on standard input. Each is predicted by
 the model of the rows before it, and then learned; a row without a label is only predicted. The
-boxes follow the drift of the data (AdaptiveGFMM), and their number is bounded.
+boxes adapt to drift (AdaptiveGFMM), and their number is bounded.
 
 With -o the model is saved at the end, on Ctrl-C (which also prints the scores), and with
---save-every on the way. After an interruption the same command with --resume continues: it skips
-the rows that the saved model has learned, cuts the file of --predictions behind the last of them,
-and appends to it.
+--save-every N after every N rows. After an interruption the same command with --resume continues:
+it skips the rows that the saved model has learned, cuts the file of --predictions after them, and
+appends to it.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0.05,
         help="longest side of a box, as a fraction of a feature's recent range; default: 0.05",
     )
-    add_number(parser, "--max-boxes", "largest number of boxes", 1000)
+    add_number(parser, "--max-boxes", "maximum number of boxes", 1000)
     add_number(parser, "--save-every", "also save the model after every N rows")
     parser.add_argument(
         "--resume",
@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> None:
     chunks = table.chunks(columns.all, _CHUNK_ROWS, live=True)
     if args.resume:
         model = _load_model(args, model, columns)
-        note(args, f"Going on after {model.n_samples_seen_:,} rows with a label")
+        note(args, f"Continuing after {model.n_samples_seen_:,} rows with a label")
         chunks = _skip_learned(args, chunks, model.n_samples_seen_, columns)
     try:
         with _saving(args, model, metrics) as file, progress(args, "Streaming") as update:

@@ -77,7 +77,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
     hyperboxes_ : Hyperboxes
         The boxes, oldest first, in data units: arrays `lower`, `upper`, `labels` and `counts`.
     box_ages_ : ndarray of int, shape (n_boxes,)
-        How many samples were learned since each box was last confirmed.
+        The number of samples learned since each box was last matched.
     horizon_scores_ : ndarray of shape (4, 4)
         How often the experts were right recently: a row for each horizon (32, 128, 512, all), a
         column for each number of neighbors (1, 3, 7, 15).
@@ -87,7 +87,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
     data_min_, data_max_ : ndarray of shape (n_features,)
         The recent range of each feature, of which `theta` is a fraction.
     n_samples_seen_ : int
-        How many samples were learned.
+        The number of samples learned.
     classes_ : ndarray of shape (n_classes,)
         The labels seen or announced so far.
     n_features_in_ : int
@@ -222,7 +222,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         try:
             code = labels.codes.get(label)
         except TypeError:
-            raise ValueError(f"y is {label!r}, which is no label.") from None
+            raise ValueError(f"y is {label!r}, which is not a label.") from None
         if code is None:
             labels = labels.with_labels(label_array(label))
             code = labels.codes[label]
@@ -307,7 +307,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
     @property
     @reads
     def box_ages_(self) -> np.ndarray:
-        """How many samples were learned since each box was last confirmed."""
+        """The number of samples learned since each box was last matched."""
         check_is_fitted(self)
         confirmed = self._model.state.arrays.confirmed[self._model.state.by_age]
         return self._model.state.n_learned - 1 - confirmed

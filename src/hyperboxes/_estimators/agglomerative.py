@@ -24,9 +24,8 @@ class AgglomerativeGFMM(BoxClassifier):
     similar ones first, if the merged box has no side longer than `theta` and overlaps no box of
     another class, until no two can be.
 
-    Choose it over the online learners when all data is at hand and what lies closest together
-    should be joined first, rather than what came first. It takes longer, and cannot go on
-    learning.
+    Choose it over the online classifiers when all data is available at once. On average it is more
+    accurate and takes longer. It has no `partial_fit`.
 
     {parameters}
     algorithm : {"agglo-sm", "agglo2", "agglo2-printed"}, default="agglo-sm"

@@ -462,16 +462,16 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         return self._map_slices(classify, X, X_upper, len(self.classes_))
 
     def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
-        """Return how probable each class is, by how right memberships were on unseen samples.
+        """Return the calibrated probability of each class.
 
         A probability falls with a power of the distance from the class's nearest box, or of a soft
-        minimum of the distances from its `n_neighbors_` nearest; a part of it is the class's share
-        of the training samples. Power, part, the unit of distance and `n_neighbors_` are numbers
-        that `fit` learns by cross-validation on up to 3,000 samples, and `partial_fit` from samples
+        minimum of the distances from its `n_neighbors_` nearest; it is mixed with the class's share
+        of the training samples. The power, the mixture, the unit of distance and `n_neighbors_` are
+        calibrated: by `fit` in cross-validation on up to 3,000 samples, by `partial_fit` on samples
         before it learns them. The largest entry is that of `predict`.
 
-        With ``calibrate=False`` there are no such numbers: probabilities are memberships,
-        normalised. `class_weight` multiplies them.
+        With ``calibrate=False``, probabilities are normalised memberships. `class_weight`
+        multiplies them.
 
         {predict_proba}
         """
@@ -519,8 +519,8 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         """Return the nearest box of the predicted class for each sample.
 
         It is the one of the predicted class with the largest membership; of equals the one that has
-        absorbed the most training samples, then the oldest. Where boxes of several classes hold the
-        sample, and one that has absorbed a single training sample wins, it is the oldest such.
+        absorbed the most training samples, then the oldest. If a box of a single training sample
+        resolves an overlap of classes, it is the oldest such box.
 
         {as_in_predict}
 

@@ -64,24 +64,26 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     max_boxes : int or "auto", default=20
-        How many boxes there may be. Up to 100, all votes are corrected after each new box, and the
-        ends of the box before. Beyond, boxes are found in several runs, whose scores are averaged,
-        or with 2,500 samples or more many at a time: more accurate, and not meant to be read.
-        "auto" is for accuracy: half of the number of samples, at least 1,000 and at most 10,000.
+        The maximum number of boxes. Up to 100, all weights are fitted again after each new box, and
+        so are the bounds of the previous box. Beyond 100, boxes are found in several runs, whose
+        scores are averaged, or, from 2,500 samples on, many at a time: more accurate, but too many
+        to read. "auto" is for accuracy: half the number of samples, at least 1,000 and at most
+        10,000.
     max_conditions : int or "auto", default="auto"
-        How many features a box may constrain; at most 60. "auto": 4, or 8 where many boxes are
-        found at a time.
+        The maximum number of features that a box constrains, up to 60. "auto": 4, or 8 where many
+        boxes are found at a time.
     learning_rate : float, default="auto"
-        What share of its vote a new box gets. "auto": 1 up to 100 boxes; beyond, 60 by the number
-        of boxes of a run, at least 0.4 and at most 1. Where many are found at a time: the root of
-        500 by the number of boxes, at least 0.2 and at most 0.5.
+        The factor that shrinks the weights of a new box. "auto": 1 up to 100 boxes; beyond, 60 by
+        the number of boxes of a run, at least 0.4 and at most 1. Where many are found at a time:
+        the root of 500 by the number of boxes, at least 0.2 and at most 0.5.
     subsample : float, default="auto"
-        The share of the samples on which a box is sought; the others judge it. "auto": 0.6 up to
+        The share of the samples on which a box is searched; the others judge it. "auto": 0.6 up to
         100 boxes, 0.3 beyond, 0.5 where many are found at a time. At most 20,000 samples are looked
         at for a box, 50,000 beyond.
     l2 : float, default="auto"
-        What keeps votes small: it is added to a box's sum of p (1 - p). "auto": up to 100 boxes, 40
-        for two classes and 10 for more; beyond, 20 and 5; where many are found at a time, 5.
+        Regularisation of the weights: it is added to a box's sum of p (1 - p). "auto": up to 100
+        boxes, 40 for two classes and 10 for more; beyond, 20 and 5; where many are found at a time,
+        5.
     early_stopping : bool, default=True
         Whether to leave out boxes that do not help on the samples that were not searched, and to
         stop when that has happened often (6 times up to 100 boxes, 60 times in a run beyond, 6
@@ -90,7 +92,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         Weights of the classes, as in other scikit-learn classifiers.
     {categorical}
     random_state : int, RandomState instance or None, default=None
-        For the draws of samples and features. The same number gives the same model.
+        The seed of the draws of samples and features. Pass an int for the same model each time.
     n_jobs : int, default=None
         How many threads to use; -1 for all cores. It does not change the model.
 
@@ -101,10 +103,10 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     hyperboxes_ : WeightedHyperboxes
         The boxes in the order found: ``lower`` and ``upper`` are infinite where a box does not
         constrain a feature, ``missing_shares`` are how far samples without a value meet it,
-        ``weights`` are its votes, ``counts`` and ``class_counts`` the training samples that it
-        holds. Of two classes, a box votes for one.
+        ``weights`` are added to the scores, ``counts`` and ``class_counts`` are the training
+        samples in the box. For two classes, a box has a weight for one of them.
     intercept_ : ndarray of shape (n_classes,)
-        The scores of a sample that no box contains. Of two classes, one is 0.
+        The scores of a sample that no box contains. For two classes, one is 0.
     feature_importances_ : ndarray of shape (n_features,)
         How much of the scores' spread over the training samples is due to each feature; they sum to
         1.
@@ -116,19 +118,19 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    AgglomerativeGFMM : Boxes that cover the samples of a class.
+    AgglomerativeGFMM : Boxes that each belong to one class.
 
     Notes
     -----
-    Features are put into at most 255 bins. Values that are equal or in the same bin are the same to
-    the learner, so no scaling is needed. With more than 200,000 samples, bins and boxes are found
-    on 200,000 drawn at random, and votes are fitted to all. Where many boxes are found at a time,
-    500,000 are drawn for both, which takes some 100 bytes a sample and 8 for each class. Of
-    thousands of features, or hundreds and several classes, each draw of samples looks at some,
-    which bounds the time of a fit: half of them those that looked best before, half at random.
-    Where a condition was learned without missing values, a sample that lacks the feature meets it
-    in part: by the share of the training samples that do. The less is known of a sample, the nearer
-    its probabilities are to the classes' shares.
+    Features are put into at most 255 bins. Values in the same bin are treated as equal, so no
+    scaling is needed. With more than 200,000 samples, bins and boxes are found on 200,000 drawn at
+    random, and weights are fitted to all. Where many boxes are found at a time, 500,000 are drawn
+    for both, which takes some 100 bytes a sample and 8 for each class. With thousands of features,
+    or hundreds and several classes, each draw of samples searches some of them: half are the best
+    so far, half are random. This bounds the time of a fit. Where a condition was learned without
+    missing values, a sample that lacks the feature meets it in part: by the share of the training
+    samples that do. The more values are missing, the closer the probabilities are to the class
+    shares.
 
     Examples
     --------
@@ -187,7 +189,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the boxes and their votes.
+        """Learn the boxes and their weights.
 
         Parameters
         ----------
@@ -320,7 +322,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         return return_like(X, softmax(self._scores(X) - self._model.shift, axis=1))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores of the classes: intercept and votes, added up.
+        """Return the scores of the classes: the intercept plus the weights of boxes.
 
         Parameters
         ----------
@@ -330,7 +332,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         Returns
         -------
         scores : ndarray of shape (n_samples, n_classes) or (n_samples,)
-            The logarithms of the probabilities but for a constant. Of two classes there is one
+            The logarithms of the probabilities up to a constant. For two classes there is one
             score, which is positive for the second.
         """
         scores = self._scores(X)
@@ -339,10 +341,10 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         return return_like(X, scores)
 
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """Return the probabilities after each box: those of a model with so many boxes.
+        """Return the probabilities after each box, which are those of a model with as many boxes.
 
-        Where boosting was done in several bags (large `max_boxes`), a stage adds a box to each.
-        Unknown values move the scores of all stages towards the classes' shares as in the model.
+        If boosting was done in several runs (large `max_boxes`), a stage adds a box to each.
+        Missing values move the scores of all stages towards the classes' shares as in the model.
         Models that were saved and loaded have no stages.
 
         Parameters

@@ -85,7 +85,7 @@ def require(model: Any, operation: Operation, *, has_threshold: bool = False) ->
     name, entry = type(model).__name__, find_by_class(type(model))
     if entry is None:
         raise TypeError(
-            f"{operation} takes an estimator of hyperboxes, not {name}. Of a meta-estimator, pass "
+            f"{operation} takes an estimator of hyperboxes, not {name}. For a meta-estimator, pass "
             "the fitted estimator in it, such as search.best_estimator_ or pipeline[-1]."
         )
     if operation not in SUPPORTED[entry.kind]:

@@ -112,11 +112,11 @@ def _find_column(item: Any, names: list[Any] | None, n_features: int) -> int:
     if isinstance(item, str):
         if names is None:
             raise ValueError(
-                f"categorical_features names {item!r}, but X is no data frame and has no names."
+                f"categorical_features names {item!r}, but X is not a data frame and has no names."
             )
         if item not in names:
             raise ValueError(
-                f"categorical_features names {item!r}, which is no column of X: it has "
+                f"categorical_features names {item!r}, which is not a column of X: it has "
                 f"{', '.join(repr(str(name)) for name in names[:5])}"
                 f"{' ...' if len(names) > 5 else ''}."
             )

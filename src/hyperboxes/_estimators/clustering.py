@@ -210,8 +210,8 @@ class HyperboxClustering(BoxClustering):
         """Update the clusters with more samples, in their order (``algorithm="online"`` only).
 
         The first call learns the features' ranges (``scaling="minmax"``), so its batch should
-        span them; ranges that are known are better given: ``scaling=[lowest, highest]``. With these
-        or ``scaling=None`` any batching gives the boxes of a single `fit`.
+        span them; pass known ranges as ``scaling=[lowest, highest]``. With these or
+        ``scaling=None`` any batching gives the boxes of a single `fit`.
 
         Parameters
         ----------

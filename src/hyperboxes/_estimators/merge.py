@@ -33,14 +33,13 @@ _FREE_PARAMETERS = SPEED_PARAMETERS | {"gamma", "scaling", "shuffle", "random_st
 
 
 def merge(models: Iterable[Model]) -> Model:
-    """Make one model of several that were fitted independently, such as on parts of the data.
+    """Merge models that were fitted independently, such as on parts of the data, into one.
 
     The boxes of all models are put together. Where boxes of two classes overlap, one of them is
-    cut: of all faces that separate them, the one that gives up the fewest samples is moved,
-    assuming that samples are spread evenly along the sides. Boxes of a single sample stay as they
-    are. Then boxes are agglomerated with the models' algorithm and similarity, or with AGGLO-SM and
-    ``"longest"``. More than four models are merged in a tree. The order of the models does not
-    matter.
+    cut: the face that gives up the fewest samples is moved, assuming that samples are spread evenly
+    along the sides. Boxes of a single sample stay as they are. Then boxes are agglomerated with the
+    models' algorithm and similarity, or with AGGLO-SM and ``"longest"``. More than four models are
+    merged in a tree. The order of the models does not matter.
 
     Parameters
     ----------
@@ -61,7 +60,7 @@ def merge(models: Iterable[Model]) -> Model:
     Notes
     -----
     Fitting models to parts of the data and combining them into a single one is the idea of [1]_
-    and [2]_; how boxes are cut and merged here is this package's own.
+    and [2]_; the way boxes are cut and merged was developed for this package.
 
     References
     ----------
@@ -211,9 +210,9 @@ def _check_categories(first: Any, other: Any) -> None:
     if own != others:
         column = min(j for j in {*own, *others} if own.get(j) != others.get(j))
         raise ValueError(
-            f"The models have other categories, or the same in another order, in "
+            f"The models have different categories, or another order of them, in "
             f"{column_name(first, column)}. Start all of them as copies of a model that has "
-            "learned some samples of every category, and go on with partial_fit."
+            "learned some samples of every category, and continue with partial_fit."
         )
 
 

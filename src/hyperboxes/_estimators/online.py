@@ -81,10 +81,10 @@ class OnlineMixin(_Base):
     ) -> Self:
         """Update the model with more samples, in their order.
 
-        The first call learns the features' ranges (``scaling="minmax"``), so its batch should
-        span them. With ranges known in advance (`scaling` an array, or None) any batching gives
-        the boxes of a single `fit` with ``shuffle=False``. Samples sorted by class make a bad
-        model: they should be shuffled before, and if labels come in long runs there is a warning.
+        The first call learns the features' ranges (``scaling="minmax"``), so its batch should span
+        them. With ranges known in advance (`scaling` an array, or None) any batches give the boxes
+        of a single `fit` with ``shuffle=False``. Samples sorted by class make a bad model: shuffle
+        them before. If labels come in long runs, there is a warning.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class OnlineMixin(_Base):
         try:
             code = known[1].get(label)
         except TypeError:
-            raise ValueError(f"y is {label!r}, which is no label.") from None
+            raise ValueError(f"y is {label!r}, which is not a label.") from None
         if code is None:
             self._add_class(label)
             return self._code_of(label)
@@ -255,9 +255,9 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
     in a box of its class.
 
     `fit` learns the samples twice, in two orders, and keeps the smaller model: first in random
-    order, then with those first that were left alone in a box of their own. They lie where a box of
-    another class had grown before they came, which in an unlucky order makes boxes by the
-    thousand. `partial_fit`, and `fit` with ``shuffle=False``, learn in the order given.
+    order, then starting with those that ended up alone in a box. An unlucky order can create
+    thousands of such boxes. `partial_fit`, and `fit` with ``shuffle=False``, learn once, in the
+    order given.
 
     {parameters}
     {max_boxes}
@@ -362,9 +362,9 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
 
     Each sample is absorbed by the box of its class with the largest membership that can grow to
     contain it without a side longer than `theta`; if there is none, it becomes a new box. A grown
-    box may overlap boxes of other classes: it is then parted from each of them, oldest first, in
-    the dimension where they overlap least. Such a contraction may push training samples out of the
-    box they were absorbed by.
+    box may overlap boxes of other classes: it is then contracted against each of them, oldest
+    first, in the feature where they overlap least. Contraction may push training samples out of
+    their box.
 
     {parameters}
     {max_boxes}
@@ -375,7 +375,7 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
     {unlabeled}
     {class_weight}
     overlap : {"paper", "printed"}, default="paper"
-        When boxes of two classes overlap and are parted. ``"paper"``: by the test behind the
+        When boxes of two classes overlap and are contracted. ``"paper"``: by the test behind the
         paper's published runs. ``"printed"``: by the paper's four cases as printed, in which boxes
         with an equal end in any feature do not overlap.
 
@@ -387,14 +387,14 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
 
     See Also
     --------
-    ImprovedOnlineGFMM : Grows only where nothing overlaps, so no sample loses its box.
+    ImprovedOnlineGFMM : Boxes grow only without overlaps, so no sample loses its box.
     AgglomerativeGFMM : Merges the most similar boxes first; all data must be at hand.
 
     Notes
     -----
     The boxes depend on the order of the samples: `shuffle`. This is Algorithm 1 of [1]_, introduced
-    in [2]_, and with ``selection="lemma"`` Algorithm 5. Parted boxes keep touching faces, as in the
-    paper's text.
+    in [2]_, and with ``selection="lemma"`` Algorithm 5. Contracted boxes touch, as in the paper's
+    text.
 
     References
     ----------

@@ -43,7 +43,7 @@ def split_model(model: Any) -> ModelParts:
     if any(found is not None for _, found in steps):
         raise TypeError("A threshold must come last in a Pipeline.")
     if estimator in _NOTHING and model is not None:
-        raise TypeError("A Pipeline is read by its last step, and that of this one does nothing.")
+        raise TypeError("The last step of a Pipeline must be a model, but here it does nothing.")
     return ModelParts([step for step, _ in steps if step not in _NOTHING], estimator, threshold)
 
 

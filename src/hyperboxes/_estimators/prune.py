@@ -57,11 +57,10 @@ def prune(
     """Drop the boxes that do harm or nothing on validation samples.
 
     A box does harm if more samples are predicted correctly without it. Boxes that decide the most
-    samples wrongly are tried first, until all that remain do good. A box does nothing if it
-    decides no prediction: it is never among the boxes of the predicted class with the largest
-    membership. If several boxes of each class decide, it is never among these; dropping boxes
-    also changes the classes' shares of the samples then, which may move predictions in doubt.
-    Each class keeps at least one box.
+    samples wrongly are tried first, until no harmful box is left. A box does nothing if it decides
+    no prediction: it is never among the boxes of the predicted class with the largest membership.
+    If several boxes of each class decide, it is never among these; dropping boxes also changes the
+    class shares then, which may change close predictions. Each class keeps at least one box.
 
     Parameters
     ----------

@@ -91,15 +91,14 @@ def _check(learner: Any) -> None:
     entry = find_by_class(type(learner))
     if not isinstance(learner, BoxClassifier) or (entry and not entry.merge_settings):
         raise TypeError(
-            "Members are learners whose boxes cover samples, such as ImprovedOnlineGFMM, "
-            f"not {type(learner).__name__}. For other learners use scikit-learn's "
-            "BaggingClassifier."
+            "Members must be GFMM classifiers, such as ImprovedOnlineGFMM, not "
+            f"{type(learner).__name__}. For others use scikit-learn's BaggingClassifier."
         )
     learner._validate_params()
     if np.any(np.asarray(learner.gamma) != 1.0):
         raise ValueError(
-            f"Members have gamma=1, not {learner.gamma!r}: how fast their votes fall with "
-            "the distance is the temperature of the ensemble."
+            f"Members must have gamma=1, not {learner.gamma!r}: the temperature of the ensemble "
+            "sets how fast votes fall with the distance."
         )
     if isinstance(learner.theta, str):
         raise ValueError("Members have a number as theta, such as 0.1, not 'auto'.")
@@ -135,83 +134,81 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 @shared_docs
 class RandomHyperboxes(ClassifierMixin, BaseEstimator):
-    """Many models of boxes, each on random samples and features, that vote.
+    """Many models of boxes, each fitted to random samples and features, that vote.
 
     Each member draws some of the samples of every class and some of the features, and learns boxes
     from them. For a sample, it gives each class a share of its vote by the distance of the nearest
     box of the class. Votes are averaged and calibrated to probabilities on out-of-bag samples. It
-    is the random forest of this family: more accurate than a single model, and not meant to be
-    read box by box.
+    is the counterpart of a random forest: more accurate than a single model, but with too many
+    boxes to read.
 
     Parameters
     ----------
     estimator : estimator or list of estimators, default=None
-        What members are: learners whose boxes cover samples, such as `ImprovedOnlineGFMM`, used in
-        turn if there are several. None: ``ImprovedOnlineGFMM(theta=0.1)`` and
-        ``AgglomerativeGFMM(theta=0.7, algorithm="agglo2")``, or with more than 5,000 samples
-        ``ImprovedOnlineGFMM(theta=0.03)``. Their boxes are learned as these learn
-        them, in a random order of the samples drawn, of which equal ones are one to learners that
-        merge samples; what columns hold, how they are scaled, and what probabilities are, is up to
-        the ensemble.
+        The GFMM classifiers of the members, such as `ImprovedOnlineGFMM`, used in turn if there are
+        several. None: ``ImprovedOnlineGFMM(theta=0.1)`` and ``AgglomerativeGFMM(theta=0.7,
+        algorithm="agglo2")``, or with more than 5,000 samples ``ImprovedOnlineGFMM(theta=0.03)``.
+        They learn the drawn samples in random order; agglomerative ones count equal samples once.
+        The ensemble sets categories, scaling and probabilities.
     n_estimators : int, default=100
-        How many members there are.
+        The number of members.
     max_samples : int, float or "auto", default="auto"
-        How many samples a member draws, without replacement: a share of each class, rounded, but at
+        The number of samples that a member draws without replacement: a share of each class, at
         least one sample. "auto": 0.8, but some 2,000 samples in all where there are more; 0.4 of
         more than 5,000, and of more than 25,000 in proportion to the square root: 20,000 of
         100,000.
     max_features : int, float, (int, int), "auto", "sqrt" or None, default="auto"
-        How many features a member draws: a number, a share, the square root, all (None); or a
-        number that is drawn between two. "auto": between the square root and twice that, below
-        the square root, or with more than 5,000 samples two to three times the square root,
-        whichever does best in a trial on at most 1,250 samples.
+        The number of features that a member draws: a number, a share, the square root, all (None),
+        or a random number between two. "auto": between the square root and twice that, below the
+        square root, or with more than 5,000 samples two to three times the square root, whichever
+        is best for pilot members fitted to at most 1,250 samples.
     weighted_features : bool, default=True
-        Whether features that help are drawn more often, by what they are worth to the members of
-        that trial, which are not kept. False: all are as likely, as published.
+        Whether features that are more important to pilot members are drawn more often. False: all
+        are equally likely, as published.
     scaling : {"blend", "minmax", "rank"}, default="blend"
-        How values are mapped to [0, 1], to at most 64 numbers. "minmax": by their place in the
-        range. "rank": by how many values are smaller. "blend": by the mean of both, so that
-        outliers and skewed features do no harm. All keep the order of values, so boxes remain
-        boxes.
+        How values are mapped to [0, 1], to at most 64 numbers. "minmax": by their position in the
+        range. "rank": by the number of smaller values. "blend": by the mean of both, which limits
+        the effect of outliers and skewed features.
     temperature : float, default=0.1
-        How members vote. Of two classes, one whose nearest box is farther by as much as this, in
-        the mean of the features, gets 1 / e of the other's vote. 0: the nearest gets it all, as
+        How members vote. A class whose nearest box is farther by this distance than that of another
+        class gets 1 / e of the other's vote. 0: the nearest class gets the whole vote, as
         published, or shares it with those that tie.
     calibrate : bool, default=True
-        Whether to learn what probabilities votes stand for. False: they are the votes.
+        Whether to calibrate probabilities. False: they are the shares of the votes.
     class_weight : dict or "balanced", default=None
-        How much each class counts, by its label, as shares of the largest number: members draw that
-        share of its samples. "balanced": in inverse proportion to the samples of the classes.
+        How much each class counts, by its label: members draw samples in this proportion.
+        "balanced": in inverse proportion to the samples of the classes.
     {categorical}
     random_state : int, RandomState instance or None, default=None
-        For all draws. The same number gives the same model.
+        The seed of all draws. Pass an int for the same model each time.
     n_jobs : int, default=None
-        How many threads learn and predict; -1 for all cores. It does not change the model.
+        The number of threads in `fit` and prediction; -1 for all cores. It does not change the
+        model.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
     members_ : list of Hyperboxes
-        The boxes of each member, in data units, over the features that it drew. Ends are infinite
-        where nothing lies beyond. Computed at each access.
+        The boxes of each member, in data units, over the features that it drew. Bounds are infinite
+        where no training value lies beyond. Computed at each access.
     estimators_features_ : list of ndarray
         The features that each member drew, as numbers of columns.
     n_boxes_, n_samples_ : int
-        How many boxes the members have together, and how many training samples there were: the sum
-        of their weights, rounded.
+        The number of boxes of all members, and of training samples (the rounded sum of their
+        weights).
     data_min_, data_max_ : ndarray of shape (n_features,)
         The range of each feature in the training samples.
     oob_score_ : float
-        The accuracy on training samples, each predicted by the members that had not drawn it,
-        weighted by the sample weights.
+        The out-of-bag accuracy: each training sample is predicted by the members that did not draw
+        it.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        The probabilities of training samples by those members; NaN for samples that all have drawn
-        or that weigh nothing. With weights above 1, the mean of a sample's copies.
+        The probabilities of training samples by those members; NaN for samples that all members
+        drew or with a weight of 0. With weights above 1, the mean over a sample's copies.
     feature_importances_ : ndarray of shape (n_features,)
-        How much members lose without each feature: the probability of the true class of samples
-        that a member had not drawn, less the same with the feature's values shuffled, as a mean
-        over the members that drew the feature. Negative ones are 0; they sum to 1.
+        Permutation importances: how much the probability of the true class of out-of-bag samples
+        falls when the feature's values are shuffled, as a mean over the members that drew the
+        feature. Negative ones are 0; they sum to 1.
     {categories}
     n_features_in_ : int
         Number of features.
@@ -220,13 +217,13 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    BoostedHyperboxes : Boxes that vote, few enough to be read or many.
+    BoostedHyperboxes : Boxes whose weights add up, few enough to read or many.
 
     Notes
     -----
     Random hyperboxes were proposed in [1]_: members that learn online with ``theta=0.1`` on half of
-    the samples, scaled to their range, each with one vote. That is, with m twice the square root of
-    the number of features, ::
+    the samples, scaled to their range, each with one vote. With m as twice the square root of the
+    number of features, this is ::
 
         RandomHyperboxes(
             ImprovedOnlineGFMM(theta=0.1, membership_function="min"),
@@ -324,10 +321,9 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
             Class labels.
         {interval_ends}
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights: a sample with a weight of 2 counts as the sample twice, of which a member may
-            draw one, both or none; one with 0.5 is there for half of the members, one with 0 for
-            none. They need not sum up to 1, but to some number of samples. The order of the
-            samples does not matter.
+            Weights: a sample with a weight of 2 counts as two samples, one with 0.5 as a sample for
+            half of the members, one with 0 as none. Weights should add up to a number of samples,
+            not to 1. The order of the samples does not matter.
 
         Returns
         -------

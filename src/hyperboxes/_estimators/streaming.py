@@ -116,7 +116,7 @@ def label_array(label: Any) -> np.ndarray:
     """Return a single label as an array, after a check."""
     labels = np.array([label])
     if labels.ndim > 1:
-        raise ValueError(f"y is {label!r}, which is no label.")
+        raise ValueError(f"y is {label!r}, which is not a label.")
     return labels
 
 
@@ -208,7 +208,7 @@ def check_value(name: Any, value: Any) -> float:
         is_fine = False
     except (TypeError, ValueError):
         raise ValueError(
-            f"Feature {name!r} is {value!r}, which is no number. Encode it, or leave it out."
+            f"Feature {name!r} is {value!r}, which is not a number. Encode it, or leave it out."
         ) from None
     if not is_fine:
         raise ValueError(f"Feature {name!r} is {value}, which is too large or infinite.")

@@ -208,7 +208,7 @@ def _reject_cells(estimator: Any, frame: Any, error: Exception) -> None:
         for row, value in enumerate([] if _are_numbers(values) else values):
             if not _are_numbers([value]):
                 raise ValueError(
-                    f"{name} holds {value!r} in row {row}, which is no number. "
+                    f"{name} holds {value!r} in row {row}, which is not a number. "
                     f"{_advise(estimator, value)}"
                 ) from error
 
@@ -218,7 +218,7 @@ def _reject_texts(estimator: Any, table: np.ndarray, error: Exception) -> None:
     for j in range(table.shape[1]):
         for row, value in enumerate(table[:, j]):
             if isinstance(value, str) and not _are_numbers([value]):
-                message = f"column {j} holds {value!r} in row {row}, which is no number. "
+                message = f"column {j} holds {value!r} in row {row}, which is not a number. "
                 if "categorical_features" in estimator.get_params(deep=False):
                     message += (
                         "If it is a category, pass a data frame (of a transformer before the "

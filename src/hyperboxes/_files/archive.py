@@ -107,10 +107,10 @@ _LAST_CHARACTER = 0x10FFFF
 
 
 class ModelFileError(ValueError):
-    """A file that holds no model, or none that can be trusted to be whole.
+    """A file that is not a complete and consistent model.
 
     :func:`hyperboxes.load` raises it for files that are damaged, cut off, of another kind, or
-    written by a version of the package that is newer than the format known here.
+    written in another version of the format.
     """
 
     __module__ = "hyperboxes"
@@ -145,7 +145,7 @@ def parse_arrays(members: dict[str, bytes]) -> dict[str, np.ndarray]:
     arrays = {}
     for name, content in members.items():
         if not name.endswith(".npy"):
-            raise ModelFileError(f"it holds a file that does not belong there, {name[:40]!r}")
+            raise ModelFileError(f"it contains an unknown file, {name[:40]!r}")
         arrays[name.removesuffix(".npy")] = _parse_npy(name, content)
     return arrays
 
@@ -189,9 +189,9 @@ def _check_listing(listing: list[zipfile.ZipInfo], size: int) -> None:
     if any(member.compress_type != zipfile.ZIP_STORED for member in listing):
         raise ModelFileError("it is compressed, which hyperboxes.save never does")
     if sum(member.file_size for member in listing) > size:
-        raise ModelFileError("it claims to hold more than its size")
+        raise ModelFileError("its files are larger than itself")
     if len({member.filename for member in listing}) < len(listing):
-        raise ModelFileError("it holds a file twice")
+        raise ModelFileError("it contains a file twice")
 
 
 def _parse_json(content: bytes) -> dict[str, Any]:

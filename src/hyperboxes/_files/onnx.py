@@ -104,7 +104,7 @@ _MAX_BYTES = 2**31 - 2**20
 
 
 def to_onnx(model: Any) -> ModelProto:
-    """Turn a fitted model into an ONNX graph, to predict where there is no Python.
+    """Convert a fitted model to an ONNX graph, to predict without Python.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def to_onnx(model: Any) -> ModelProto:
         missing, and gives ``label``, as `predict` returns it, and ``membership``, float64 of shape
         (n_samples, n_classes), as `membership` returns it. Both are the same bit for bit. Labels
         are int64 for integers, otherwise of the type of ``classes_``. With ``calibrate=True`` there
-        is ``probability``, as `predict_proba` but for the last digits. If several boxes of each
+        is ``probability``, as `predict_proba` except for the last digits. If several boxes of each
         class decide (``n_neighbors_ > 1``), labels are the same wherever one probability is larger
         by more than 1e-9.
 
@@ -128,10 +128,10 @@ def to_onnx(model: Any) -> ModelProto:
 
         Of `BoostedHyperboxes` it gives ``label``, ``probability``, float64 of shape (n_samples,
         n_classes), and ``score``, as `decision_function` returns it. Labels and scores are the same
-        bit for bit, probabilities but for the last digits: runtimes differ in how they take powers.
+        bit for bit, probabilities except for the last digits: runtimes compute powers differently.
 
-        Of `RandomHyperboxes` it gives ``label`` and ``probability``. Votes are equal but for the
-        last digits, so labels may differ where two probabilities are equal but for these.
+        Of `RandomHyperboxes` it gives ``label`` and ``probability``. Votes are equal except for the
+        last digits, so labels may differ where two probabilities are nearly equal.
 
     See Also
     --------
@@ -141,8 +141,8 @@ def to_onnx(model: Any) -> ModelProto:
     Notes
     -----
     Every sample is compared with every box: a call takes time in proportion to ``n_samples *
-    n_boxes * n_features``. Rows are compared in chunks, so that memory grows with the input and the
-    answers only.
+    n_boxes * n_features``. Rows are compared in chunks, so memory grows with the input and output
+    only.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def _write_nearest_graph(
     """Return the graph of nearest boxes, and the constants that it may refer to by name."""
     check_labels(record)
     if 2 * record.lower.nbytes > _MAX_BYTES:
-        raise ValueError("The boxes take more than 2 GiB, for which an ONNX file has no room.")
+        raise ValueError("The boxes take more than the 2 GiB that an ONNX file can store.")
     constants = _list_constants(record)
     gaps = Gaps(
         n_boxes=constants["n_boxes"][0],

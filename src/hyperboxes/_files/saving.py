@@ -92,8 +92,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     """Save a fitted model to a file that `load` reads, without pickle.
 
     The loaded model predicts and continues training bit for bit like the saved one. The same model
-    gives the same file. An existing file is replaced in one step: if anything goes wrong it is left
-    as it was.
+    gives the same file. An existing file is replaced in one step: if anything fails, it remains as
+    it was.
 
     Parameters
     ----------
@@ -104,8 +104,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         results for training samples: ``labels_`` of `HyperboxClustering`, ``pruning_``, and
         ``oob_decision_function_``; nor the stages of `BoostedHyperboxes`.
     path : path-like or binary file
-        Where to save; ``.hyperboxes`` is the usual suffix. An open file is written to from where it
-        stands.
+        Where to save; ``.hyperboxes`` is the usual suffix. An open file is written from its current
+        position.
 
     See Also
     --------
@@ -141,7 +141,7 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     Parameters
     ----------
     path : path-like or binary file
-        What to load. An open file is read from where it stands to its end.
+        What to load. An open file is read from its current position to its end.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     Raises
     ------
     ModelFileError
-        If this is no saved model, is damaged or cut off, or is of a newer format.
+        If the file is not a saved model, is damaged or cut off, or has another format.
 
     See Also
     --------
@@ -368,7 +368,7 @@ def _check_values(kind: ModelSchema, header: dict[str, Any], arrays: Arrays) -> 
     classes = arrays.get("classes")
     kind.check(header, arrays, _count_classes(classes))
     if header["classes_are_objects"] and (classes is None or classes.dtype.kind != "U"):
-        raise ModelFileError("objects are to be made of classes that are not strings")
+        raise ModelFileError("its classes are objects, but not strings")
     names, n_features = header["feature_names"], kind.find_shape(arrays)[1]
     if names is not None and [type(name) for name in names] != [str] * n_features:
         raise ModelFileError("there is not a name for each feature")
@@ -441,7 +441,7 @@ def _has_learners(value: Any, kind: type) -> bool:
 def _learner_to_json(learner: Any) -> dict[str, Any]:
     entry = find_by_class(type(learner))
     if entry is None or entry.estimator is not type(learner):
-        raise TypeError("it is no learner of this package")
+        raise TypeError("it is not an estimator of this package")
     parameters = learner.get_params(deep=False)
     return {
         "learner": entry.class_name,

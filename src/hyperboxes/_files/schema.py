@@ -167,12 +167,12 @@ def _from_json(value: Any) -> Categories:
     if not is_plain or len(set(values)) < len(values) or not all(map(_is_pair, scores)):
         raise ModelFileError("its categories are not distinct strings and numbers")
     if not all(type(number) is float for number in (*positions, *target_means)):
-        raise ModelFileError("its categories have places that are no numbers")
+        raise ModelFileError("its categories have positions that are not numbers")
     ends = np.array(positions), np.array(target_means)
     is_ascending = all((np.diff(numbers) >= 0).all() for numbers in ends)
     is_possible = is_ascending and all(0.0 <= position <= 1.0 for position in positions)
     if not (is_possible and np.isfinite([mean, weight, *target_means]).all() and weight >= 0.0):
-        raise ModelFileError("its categories have places that cannot be")
+        raise ModelFileError("its categories have invalid positions")
     return Categories(tuple(values), *ends, dict(map(tuple, scores)), mean, weight)
 
 
@@ -293,7 +293,7 @@ class NearestSchema(ModelSchema):
         if header["membership_function"] not in FUNCTIONS:
             raise ModelFileError("its membership function is not known")
         if not 0 <= header["n_candidates"] < TOO_MANY:
-            raise ModelFileError("the number of candidates cannot be")
+            raise ModelFileError("the number of candidates is invalid")
         _calibration_from_json(header["calibration"])
 
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
@@ -329,7 +329,7 @@ def _check_times(n_learned: int, arrays: Arrays) -> None:
     n_held, confirmed = int(arrays["counts"].sum()), arrays["confirmed"]
     reject(
         {
-            "the number of samples cannot be": not n_held <= n_learned < TOO_MANY,
+            "the number of samples is invalid": not n_held <= n_learned < TOO_MANY,
             "a box was confirmed by no sample": (confirmed < 0) | (confirmed >= n_learned),
         }
     )
@@ -380,7 +380,7 @@ def _calibration_from_json(value: dict[str, Any] | None) -> DistanceCalibration 
     is_finite = all(np.isfinite(values).all() for values in tables)
     is_possible = n_gaps > 0.0 and abs(log_gaps) < _MOST * n_gaps and is_finite
     if not (is_possible and NEVER <= question < TOO_MANY):
-        raise ModelFileError("its probabilities cannot be")
+        raise ModelFileError("its probabilities are invalid")
     return DistanceCalibration(table, log_gaps, n_gaps, question, of_powers, of_decisions)
 
 
@@ -457,7 +457,7 @@ class NeighborSchema(ModelSchema):
                 "there is no box": len(labels) == 0,
                 **bound_problems("a box", lower, upper),
                 "a box holds no sample": arrays["counts"] < 1,
-                "the number of samples cannot be": not 0 < n_learned < TOO_MANY,
+                "the number of samples is invalid": not 0 < n_learned < TOO_MANY,
                 "a box was confirmed before it was born": (born < 0) | (confirmed < born),
                 "the last sample has confirmed no box": confirmed.max(initial=-1) != n_learned - 1,
                 "two boxes were confirmed at once": len(np.unique(confirmed)) < len(confirmed),
@@ -509,7 +509,7 @@ def _check_appeared(arrays: Arrays, n_classes: int) -> None:
     known = np.sort(appeared[appeared != _NOT_YET])
     reject(
         {
-            "the order of its classes cannot be": not np.array_equal(known, np.arange(len(known))),
+            "the order of its classes is invalid": not np.array_equal(known, np.arange(len(known))),
             "a box has a label that is no class": (labels < 0) | (labels >= n_classes),
         }
     )

@@ -20,7 +20,7 @@ from hyperboxes._learning.steps import Threads
 from hyperboxes._models.hyperboxes import is_closed, list_conditions
 from hyperboxes._models.records import AdditiveBoxes
 
-# What is searched, how votes are corrected and when it ends is described in `docs/boosted.md`;
+# What is searched, how votes are corrected and when it ends is described in `docs/definitions.md`;
 # `tests/reference_boosting.py` is the same in slow NumPy.
 
 _MOST_FOR_ENDS = 100_000  # samples to fit the ends of a box

@@ -268,7 +268,7 @@ def _learn_boxes(
     learner.learn(drawn, model, FitCallbacks.none(drawn))
     boxes = model.boxes
     if boxes.labels.min() < 0 or not np.bincount(boxes.labels, minlength=samples.n_classes).all():
-        raise ValueError("A member has no box of some class: its learner cannot be one.")
+        raise ValueError("A member has no box of some class: its estimator is unsupported.")
     lower, upper = np.empty((2, *boxes.lower.shape), np.uint8)
     round_boxes(boxes.lower, boxes.upper, n_bins, lower, upper)
     labels, counts = boxes.labels.copy(), boxes.counts.copy()

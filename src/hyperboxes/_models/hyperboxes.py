@@ -71,18 +71,18 @@ class Hyperboxes(ReadOnlyArrays):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WeightedHyperboxes(Hyperboxes):
-    """The boxes of a model in which all boxes that contain a sample vote, in the order found.
+    """The boxes of an additive model, in the order found: all that contain a sample contribute.
 
     Attributes
     ----------
     lower, upper : ndarray of shape (n_boxes, n_features)
-        Ends of each box, which belong to it; infinite where it is open.
+        Inclusive bounds of each box; infinite where it is open.
     labels : ndarray of int, shape (n_boxes,)
-        The class that each box votes for most, as an index into the estimator's ``classes_``.
+        The class with the largest weight, as an index into the estimator's ``classes_``.
     counts : ndarray of int, shape (n_boxes,)
         How many training samples each box contains; a sample may be in many boxes or in none.
     weights : ndarray of shape (n_boxes, n_classes)
-        What each box adds to the score of each class for the samples that it holds.
+        What each box adds to the score of each class for the samples that it contains.
     missing_shares : ndarray of shape (n_boxes, n_features)
         How far samples that lack a feature meet each box's condition on it: 1 or 0 where training
         samples lacked it, else the share of them that meet it. 1 where there is no condition.
@@ -91,7 +91,7 @@ class WeightedHyperboxes(Hyperboxes):
 
     See Also
     --------
-    BoostedHyperboxes : The learner whose boxes these are.
+    BoostedHyperboxes : The classifier with these boxes.
 
     Examples
     --------
@@ -131,7 +131,7 @@ class WeightedHyperboxes(Hyperboxes):
         Returns
         -------
         held : ndarray of bool, shape (n_samples, n_boxes)
-            Whether a sample meets all conditions of a box. An unknown value meets those with a
+            Whether a sample meets all conditions of a box. A missing value meets those with a
             `missing_shares` of 1.
         """
         held = np.ones((len(X), len(self.lower)), bool)

@@ -280,8 +280,8 @@ def _test_and_update(model: Any, X: Any, y: Any, classes: Any) -> tuple[int, int
 class ThetaDisplay(PanelsDisplay):
     """Cross-validated accuracy and number of boxes over `theta`.
 
-    `theta` bounds how far boxes may grow. A larger value gives fewer boxes as long as they do not
-    meet boxes of other classes. Its effect on the accuracy depends on the data.
+    A larger value gives fewer boxes as long as they do not meet boxes of other classes. Its effect
+    on the accuracy depends on the data.
 
     Create it with `from_estimator`, or from numbers that you recorded. The parameters are also the
     attributes.
@@ -366,7 +366,7 @@ class ThetaDisplay(PanelsDisplay):
         cv : int, cross-validation generator or an iterable, default=None
             The folds, as scikit-learn's ``GridSearchCV`` takes them. None: five.
         n_jobs : int, default=None
-            How many models are learned at a time.
+            The number of models fitted at a time.
         {panels}
 
         {display}
@@ -375,7 +375,7 @@ class ThetaDisplay(PanelsDisplay):
         if not (is_classifier(model) and "theta" in model.get_params()):
             raise TypeError(
                 f"{cls.__name__} needs a classifier with a parameter theta; "
-                f"{type(model).__name__} is none."
+                f"{type(model).__name__} has none."
             )
         if np.ndim(model.theta) > 0:
             raise TypeError(

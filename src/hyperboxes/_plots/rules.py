@@ -50,7 +50,7 @@ class RulesDisplay(Display):
     labels : ndarray of int, shape (n_rules,)
         Classes of the rules as indices into `classes`; -1 for none.
     rule_names, feature_names : list of str
-        What is written next to the rows and below the columns.
+        The texts next to the rows and below the columns.
     classes : ndarray of shape (n_classes,)
         The class labels.
     title : str, default=""

@@ -111,7 +111,7 @@ def explain_encoded(
 class Explanations(Sequence[Explanation]):
     """The explanations of several samples: a sequence, with the main results as arrays.
 
-    `explain` makes them. An item is worked out when it is read.
+    `explain` returns them. An item is computed when it is read.
 
     Attributes
     ----------

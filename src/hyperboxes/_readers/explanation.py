@@ -32,7 +32,7 @@ _NOISE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ExplainedBox:
-    """A box that has a part in a prediction, and where the sample lies relative to it.
+    """A box that contributes to a prediction, and where the sample lies relative to it.
 
     It is a part of an `Explanation`.
 
@@ -200,10 +200,10 @@ def _find_whole(
 class Explanation:
     """Why a model predicts a class for one sample.
 
-    `explain` makes them. Print it, show it in a notebook, or take its parts. There are two layouts:
-    a duel of the box that decides and the nearest box of another class, for models in which the
-    nearest box decides; and a sum of contributions of boxes to the scores of classes, for all
-    others, those included in which several nearest boxes decide (``n_neighbors_ > 1``).
+    `explain` returns them. Print one, show it in a notebook, or use its attributes. There are two
+    layouts: a duel of the box that decides and the nearest box of another class, for models in
+    which the nearest box decides; and a sum of contributions of boxes to the scores of classes, for
+    all others, including those in which several nearest boxes decide (``n_neighbors_ > 1``).
 
     Attributes
     ----------
@@ -216,9 +216,9 @@ class Explanation:
     class_names : list of str
         Their names.
     scores : ndarray of shape (n_classes,)
-        What the classes are compared by: memberships in a duel; in a sum the baseline and all
-        contributions, added up. Ensembles compare the probabilities that they make of them. Where
-        several nearest boxes decide, they are the probabilities.
+        What the classes are compared by: memberships in a duel; in a sum the baseline plus all
+        contributions. Ensembles compare the probabilities calibrated from them. Where several
+        nearest boxes decide, scores are the probabilities.
     probabilities : ndarray of shape (n_classes,)
         What `predict_proba` gives.
     layout : {"duel", "sum"}
@@ -226,16 +226,15 @@ class Explanation:
     boxes : list of ExplainedBox
         In a duel, the box that decides and the competing box, if there is one. Of the boxes of a
         class that are equally near, it is the one that has absorbed the most training samples, then
-        the oldest; where boxes of several classes contain the sample, and one that has absorbed a
-        single sample decides, that one. In a sum, all boxes that contribute, those with the largest
-        contributions first.
+        the oldest; if a box of a single sample resolves an overlap of classes, it is that box. In a
+        sum, all boxes that contribute, those with the largest contributions first.
     baseline : ndarray of shape (n_classes,)
         What the scores start with: the intercept of additive models; where several nearest boxes
         decide, the part of the probabilities that the classes' shares of the samples give; else 0.
-        Where values are unknown, it includes what moves the scores to the classes' shares.
+        Where values are missing, it includes what moves the scores to the class shares.
     feature_contributions : ndarray of shape (n_features,) or None
-        Of ensembles: how much nearer the predicted class is in each feature than the one with the
-        most votes among the others, in the mean of the members, as a share of the largest distance.
+        For ensembles: how much nearer the predicted class is in each feature than the runner-up, as
+        a mean over the members and a share of the largest distance.
     notes : list of str
         Further facts about the decision: experts of `AdaptiveGFMM`, members of ensembles, units.
     feature_names : list of str
@@ -298,9 +297,8 @@ class Explanation:
     def counterfactual(self) -> Counterfactual | None:
         """A small change for which the model predicts another class; None if none was found.
 
-        The search starts when this is first read. It is greedy: it changes as few features as were
-        found to suffice, and each as little as possible. There is none for `AdaptiveGFMM` and
-        ensembles.
+        The search runs when this is first read. It is greedy: few features change, each as little
+        as possible. There is none for `AdaptiveGFMM` and ensembles.
         """
         lower = self._found.values
         if lower is None:
@@ -320,9 +318,9 @@ class Explanation:
 
     @property
     def is_search_complete(self) -> bool:
-        """Whether the search for a counterfactual ended by itself and not by its limit of work.
+        """Whether the search for a counterfactual ended before its limit of work.
 
-        If not, there may be a smaller counterfactual, or one where none was found.
+        If not, there may be a smaller counterfactual, or one although none was found.
         """
         return self._found.is_complete
 
@@ -330,9 +328,9 @@ class Explanation:
     def deciding(self) -> int | None:
         """The feature that counts most for the winning box of a duel, against the competing one.
 
-        With the mean of the features, it adds most to the difference of the memberships; with the
-        least of them, it sets the membership of the competing box. None if there is no competing
-        box, or both are equally near.
+        With ``"mean"``, it adds most to the difference of the memberships; with ``"min"``, it sets
+        the membership of the competing box. None if there is no competing box, or both are equally
+        near.
         """
         if self.layout == "sum" or self.competing is None:
             return None
@@ -367,7 +365,7 @@ class Explanation:
         return self._misses(self.competing) - self._misses(self.boxes[0])
 
     def is_complete_in(self, box: ExplainedBox) -> bool:
-        """Whether both sample and box have values in all features, so that it may settle a tie."""
+        """Whether both sample and box have values in all features, so that it may resolve a tie."""
         assert isinstance(self._record, NearestBoxes)
         compared = self._record.compared
         return not np.isnan(box.lower + self.lower)[compared].any()

@@ -124,8 +124,7 @@ def export_text(
     decimals : int, default=None
         The number of decimals. None: as few as keep the rules true. Bounds of up to six digits are
         written in full. Others are rounded outwards, but not as far as a bound of another box or a
-        value of `X`: the same samples satisfy the condition as written. Not for
-        `BoostedHyperboxes`.
+        value of `X`, so the same samples satisfy the condition. Not for `BoostedHyperboxes`.
     all_bounds : bool, default=False
         Whether to write also bounds at an end of the range of the training data. They are left out
         because they separate no training samples: a box from the smallest value to 3 becomes
@@ -134,8 +133,8 @@ def export_text(
     all_conditions : bool, default=False
         Whether to write all conditions even if `X` and `y` are given. If not, a rule has only those
         that keep out the samples of other classes, and the number of the others. They are found
-        greedily, so fewer may do. `all_bounds` writes all conditions as well. Without effect for
-        `BoostedHyperboxes`.
+        greedily, so fewer may suffice. `all_bounds` writes all conditions as well. Without effect
+        for `BoostedHyperboxes`.
     width : int, default=79
         The length of lines. Conditions stand side by side as far as they fit.
 

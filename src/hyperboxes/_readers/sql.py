@@ -65,10 +65,10 @@ def export_sql(
         A table, or its schema and name, to write a whole query: all columns of the table, named
         ``t``, and the class as "prediction". None: write the expression only, ``CASE ... END``.
     column_names : array-like of shape (n_features,), default=None
-        The database's columns of the features, of a Pipeline those of its input. None: the names in
-        the training data, or x0, x1, ...
+        The database's columns of the features; for a Pipeline, those of its input. None: the names
+        in the training data, or x0, x1, ...
     class_names : array-like of shape (n_classes,), default=None
-        Strings to give in place of the labels, in the order of ``classes_``.
+        Strings to return in place of the labels, in the order of ``classes_``.
     default : str, bool, int or float, default=None
         With ``nearest=False``: the value of rows in no box. None: NULL. Not for
         `BoostedHyperboxes`.
@@ -90,8 +90,8 @@ def export_sql(
         needs the functions EXP and LN, and False is unsupported.
     probabilities : bool, default=False
         With `table`: whether to add a column for each class, "probability of ...", as
-        `predict_proba` but for the last digits. It needs the function EXP, for nearest boxes also
-        LN, and the query is longer by its own length for each class.
+        `predict_proba` except for the last digits. It needs the function EXP, for nearest boxes
+        also LN, and the query is longer by its own length for each class.
 
     Returns
     -------

@@ -54,8 +54,8 @@ def export_html(
     """Write a report on a fitted classifier and samples with known labels as an HTML page.
 
     The page describes the model, how good it is on the samples, lists its rules in a table
-    to search and sort, and explains the prediction for any sample shown, with pictures. It
-    needs nothing but a browser: no network, no other files.
+    to search and sort, and explains the prediction for any sample shown, with pictures. It needs
+    only a browser, no network and no other files.
 
     For `BoostedHyperboxes` it also shows the importances of the features, and for each sample what
     each box adds to the scores. For `AdaptiveGFMM` it shows the weights of the experts, and for
@@ -71,8 +71,8 @@ def export_html(
         A fitted classifier, or a fitted Pipeline that ends in one: samples are then those that the
         Pipeline takes, names those that its steps give, and values as transformed.
     X : array-like of shape (n_samples, n_features)
-        The samples, or the lower ends of interval samples. Take samples that the model was not
-        trained on: on training data the scores are too good.
+        The samples, or the lower ends of interval samples. Pass held-out samples: scores on
+        training data are too high.
     y : array-like of shape (n_samples,)
         Their labels. Samples whose label is the model's `unlabeled`, None or NaN have none, and
         do not count in the scores. Labels that the model was not fitted with count as mistakes.
@@ -86,11 +86,11 @@ def export_html(
         The heading of the page. None: the name of `y` or the classes, with the numbers of rules and
         rows.
     max_samples : int, default=500
-        How many samples the page shows: wrong predictions first, then others at
-        regular distances. None: all. The scores are always those of all samples.
+        The number of samples that the page shows: wrong predictions first, then an even selection
+        of the rest. None: all. The scores are always those of all samples.
     max_rules : int, default=5000
-        How many rules the page has at most: those with the largest support, or the largest weights.
-        None: all. Boxes that explain a sample shown are always there.
+        The maximum number of rules: those with the largest support, or the largest weights. None:
+        all. Boxes that explain a sample shown are always included.
     path : path-like, default=None
         The file to write the page to, in UTF-8; it is replaced. None: the page is returned.
 

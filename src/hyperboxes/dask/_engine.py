@@ -48,7 +48,7 @@ def partitions_of(X: Any, y: Any, X_upper: Any) -> list[Partition]:
     """Return the partitions of samples, labels and upper ends, which must match."""
     X = whole_rows(X, "X")
     if isinstance(y, str) and is_frame(X) and y not in X.columns:
-        raise ValueError(f"X has no column {y!r} to take for y; it has {list(X.columns)}.")
+        raise ValueError(f"X has no column {y!r} for y; it has {list(X.columns)}.")
     if len(parts := _delayed_parts(X)) == 0:
         raise ValueError("X has no partitions.")
     others = []
@@ -213,10 +213,9 @@ def _explaining_faults(client: Any) -> Iterator[None]:
         yield
     except KilledWorker as error:
         raise RuntimeError(
-            f"Dask's task {_describe(error.task)} was given up: workers died while they were at "
-            f"it or had it next, {error.allowed_failures + 1} in all. Most often a partition takes "
-            "more memory than a worker has; divide the data into smaller partitions, or give the "
-            "workers more. Their logs have details."
+            f"Dask's task {_describe(error.task)} was given up: {error.allowed_failures + 1} "
+            "workers died with it. Usually a partition takes more memory than a worker has: divide "
+            "the data into smaller partitions, or give the workers more. Their logs have details."
         ) from error
     except Exception as error:
         is_lost = isinstance(error, CancelledError | CommClosedError | TimeoutError)

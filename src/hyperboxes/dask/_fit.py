@@ -87,9 +87,9 @@ def fit(
         there. Where classes overlap, most boxes contain a single sample, and merging takes most of
         the time: 2 saves much of it. `counts` lack the samples of these boxes.
     n_repairs : int, default=1
-        How often partitions learn the samples again that cuts have put outside of all boxes, for
-        `ImprovedOnlineGFMM` without `max_boxes` and with ``min_box_samples=1``. Each time is
-        another pass over the partitions.
+        The number of times that partitions learn samples again that cuts have put outside of all
+        boxes, for `ImprovedOnlineGFMM` without `max_boxes` and with ``min_box_samples=1``. Each
+        time is another pass over the partitions.
     client : distributed.Client, default=None
         Where to compute. None: on the default client if there is one, else by Dask's scheduler in
         this process, with threads unless Dask is configured otherwise. No cluster is started.
@@ -178,10 +178,10 @@ def partial_fit(
     client: Any = None,
     progress: bool = False,
 ) -> Model:
-    """Learn partitions one after the other, in their order: exactly what `partial_fit` learns.
+    """Learn partitions one after the other, in their order, exactly as `partial_fit` does.
 
-    The result is that of the estimator's own `partial_fit` with all rows as one batch, which need
-    never be in memory together. In the first call a pass over the partitions finds the features'
+    The result is that of the estimator's own `partial_fit` with all rows as one batch, which are
+    never in memory together. In the first call a pass over the partitions finds the features'
     ranges, and the classes if they are not given. Partitions do not learn at the same time; they
     may be read at the same time.
 
@@ -197,7 +197,7 @@ def partial_fit(
     Returns
     -------
     model : estimator
-        The given one, after learning. If anything fails, it is as it was before.
+        The same estimator, updated. If anything fails, it is unchanged.
     """
     if find_by_class(type(model)) is None or not hasattr(model, "partial_fit"):
         raise TypeError(f"{model!r} cannot be updated: it has no partial_fit.")

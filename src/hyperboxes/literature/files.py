@@ -116,7 +116,7 @@ def _check_levels(arrays: Arrays, n_classes: int) -> None:
     )
     reject(
         {
-            "a level cannot be": arrays["region_levels"] < 1,
+            "a level is invalid": arrays["region_levels"] < 1,
             "boxes of regions do not begin with the first": starts[0] != 0,
             "boxes of regions do not end with the last": starts[-1] != len(labels),
             "a region has no box": np.diff(starts) < 1,
@@ -316,7 +316,7 @@ class EndSchema(NearestSchema):
                 "a box has bounds in a categorical feature": has_bounds,
                 "an end of a box is no category": (ends < -1) | (ends >= sizes[:, np.newaxis]),
                 "a box has one end without the other": is_unset[..., 0] != is_unset[..., 1],
-                "categories have a distance that cannot be": ~((distances >= 0) & (distances <= 1)),
+                "categories have an invalid distance": ~((distances >= 0) & (distances <= 1)),
             }
         )
 
@@ -356,4 +356,4 @@ def _check_mixture(mixture: dict[str, Any], n_numbers: int) -> None:
         raise ModelFileError("how numbers and categories decide is not known")
     possible = 0.0 <= mixture["alpha"] <= 1.0 and 0.0 <= mixture["delta"] < np.inf
     if not (possible and mixture["n_numbers"] == n_numbers):
-        raise ModelFileError("how numbers and categories decide cannot be")
+        raise ModelFileError("how numbers and categories decide is invalid")

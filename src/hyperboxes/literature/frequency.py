@@ -79,10 +79,10 @@ def class_distances(codes: np.ndarray, y: np.ndarray, n_values: int, n_classes: 
 class FrequencyGFMM(BoxClassifier):
     """GFMM for numbers and categories, which have distances by their frequencies in classes.
 
-    Two categories are the farther apart the more the shares of the classes differ among their
-    samples. A box has up to two categories in each categorical feature, its ends: `category_ends_`.
-    In the numbers it is a box of :class:`OnlineGFMM`. The least membership over all features
-    counts: in a categorical feature 1 for the ends, else 1 minus the distance from the farther end.
+    The distance of two categories grows with the difference of their class shares. A box has up to
+    two categories in each categorical feature, its ends: `category_ends_`. In the numbers it is a
+    box of :class:`OnlineGFMM`. The least membership over all features counts: in a categorical
+    feature 1 for the ends, else 1 minus the distance from the farther end.
 
     A sample is absorbed by the box of its class with the largest membership that may grow to
     contain it; if there is none, it becomes a new box. A grown box that shares an end in each
@@ -93,7 +93,7 @@ class FrequencyGFMM(BoxClassifier):
     ----------
     {theta}
     eta : float, default=0.5
-        How far a category may be from an end of a box that grows to it, from 0 to 1.
+        The maximum distance, from 0 to 1, of a category from an end of a box that grows to it.
     {gamma}
     {scaling}
     {order}
@@ -116,17 +116,17 @@ class FrequencyGFMM(BoxClassifier):
     See Also
     --------
     MixedGFMM : Boxes that count categories.
-    hyperboxes.ImprovedOnlineGFMM : Boxes that hold sets of categories.
+    hyperboxes.ImprovedOnlineGFMM : Boxes that contain sets of categories.
 
     Notes
     -----
     The distances need all samples, so there is no `partial_fit`, and memory for each pair of values
-    of a feature. Bounds in categorical features are NaN. This is our reading of [2]_ where it is
-    open or contradicts itself (docs, "The family"): a category that is an end already changes
-    nothing, and no end is replaced by the other; two categories of a feature have the distance 1,
-    and distances are 0 where no two categories differ; categories that the training set lacks, and
-    missing values, exclude nothing. There is one pass over the samples. Ties of classes are
-    resolved as in the other estimators of this package.
+    of a feature. Bounds in categorical features are NaN. Where [2]_ is open or contradicts itself,
+    this is our reading: a category that is an end already changes nothing, and no end is replaced
+    by the other; two categories of a feature have the distance 1, and distances are 0 where no two
+    categories differ; categories that the training set lacks, and missing values, exclude nothing.
+    There is one pass over the samples. Ties of classes are resolved as in the other estimators of
+    this package.
 
     References
     ----------

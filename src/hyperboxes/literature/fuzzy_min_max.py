@@ -99,12 +99,12 @@ class TieModel(BoxModel):
 
 @shared_docs
 class FuzzyMinMax(OnlineMixin, BoxClassifier):
-    """Simpson's fuzzy min-max neural network (FMNN) and the relatives that mend it.
+    """Simpson's fuzzy min-max neural network (FMNN) and three improvements of it.
 
     Each sample is absorbed by the box of its class with the largest membership that can grow to
-    hold it; if there is none, it becomes a new box. What a box may grow to, and what becomes of
-    boxes that then overlap other classes, is the `variant`. All of them use the mean of the
-    features' memberships.
+    contain it; if there is none, it becomes a new box. The `variant` sets how far boxes may grow
+    and what happens to boxes that overlap other classes. All use the mean membership of the
+    features.
 
     Parameters
     ----------
@@ -115,19 +115,20 @@ class FuzzyMinMax(OnlineMixin, BoxClassifier):
         feature.
 
         ``"efmnn"``: the enhanced network [2]_. No side is longer than `theta`, and boxes with
-        equal ends are cut apart, too.
+        equal ends are separated as well.
 
-        ``"knefmnn"``: like that, but only the 5 boxes with the largest memberships are tried [3]_.
+        ``"knefmnn"``: as ``"efmnn"``, but only the 5 boxes with the largest memberships are tried
+        [3]_.
 
         ``"rfmnn"``: the refined network [4]_. Only the box with the largest membership is tried,
-        and grows only where it meets no other class. A new box splits those of other classes that
-        it lies in, so that nearly no sample falls out of its box.
+        and grows only where it meets no other class. A new box splits the boxes of other classes
+        that contain it, so hardly any sample leaves its box.
     {theta}
         With ``variant="fmnn"`` it bounds the mean of the sides instead of the longest.
     {gamma}
     n_candidates : int, default=None
-        How many boxes of the class are tried for each sample, those with the largest memberships.
-        None: as the variant has it. 1: only the best, as in the toolbox of the GFMM papers.
+        The number of boxes of the class that are tried for each sample, those with the largest
+        memberships. None: as in the variant. 1: only the best, as in hyperbox-brain.
     {search}
     {order}
     {calibrate}
@@ -138,20 +139,19 @@ class FuzzyMinMax(OnlineMixin, BoxClassifier):
 
     See Also
     --------
-    OnlineGFMM : The same with boxes as input and another membership.
-    ImprovedOnlineGFMM : Grows only where nothing overlaps; the one to use (docs, "The family").
+    OnlineGFMM : The general network, with intervals as input and other memberships.
+    ImprovedOnlineGFMM : Grows only without overlaps; the first choice in practice.
 
     Notes
     -----
-    Memberships are the mean over the features of how far a sample is from the box, 0 far away, as
-    in Simpson's second paper. Those of the first are half of that and a half.
+    Memberships are those of Simpson's second paper, the mean over the features.
 
     Where boxes of several classes tie, the one with the nearest centre wins (``"rfmnn"``: the
-    nearest corners), then the oldest. Cuts may push training samples out of the box they were
-    absorbed by; `counts` include them. The halves of a split box share its samples by length.
+    nearest corners), then the oldest. Cuts may push training samples out of their box; `counts`
+    include them. The halves of a split box share its samples by length.
 
-    The boxes depend on the order of the samples: `shuffle`. What the papers leave open, and where
-    their text contradicts their own examples, is listed in the documentation, "The family".
+    The boxes depend on the order of the samples: `shuffle`. The documentation lists what the papers
+    leave open, and where their text contradicts their examples.
 
     References
     ----------
@@ -236,8 +236,8 @@ class FuzzyMinMaxClustering(BoxClustering):
     """Simpson's fuzzy min-max clustering [1]_: each box is a cluster.
 
     A sample is absorbed by the box with the largest membership that can grow to contain it; if
-    there is none, it becomes a new box. Boxes that overlap are cut apart in every feature. The
-    samples are learned again until no box changes.
+    there is none, it becomes a new box. Boxes that overlap are separated in every feature. Passes
+    over the samples repeat until no box changes.
 
     Parameters
     ----------
@@ -245,8 +245,8 @@ class FuzzyMinMaxClustering(BoxClustering):
         How far boxes may grow: the mean of their sides, as fractions of the features' ranges.
     {gamma}
     max_iter : int, default=10
-        The maximum number of passes over the samples. Boxes need not become stable; there is a
-        warning then.
+        The maximum number of passes over the samples. A warning is raised if boxes still change
+        then.
     {search}
 
     {attributes}

@@ -79,13 +79,13 @@ class GranularModel(BoxModel):
 class MultiGranularGFMM(BoxClassifier):
     """General fuzzy min-max networks of several granularities, from small boxes to large ones.
 
-    Small boxes are learned first, on parts of the samples, where other classes are not looked at.
-    Then they are joined, level by level: a box of the level below joins the nearest box of its
-    class if both fit into `theta` of the level and meet no other class; else it is a box of its
-    own, and is parted from the boxes of other classes that it meets.
+    First, small boxes are built on parts of the samples, regardless of other classes. Then they are
+    joined, level by level: a box of the level below joins the nearest box of its class if both fit
+    into `theta` of the level and meet no other class. Otherwise it becomes a new box, and is
+    contracted against the boxes of other classes that it meets.
 
-    Each level is a whole model. `level` is the one that predicts and is read; `levels_` has all of
-    them, so that they can be compared after one fit. All levels may vote, too.
+    Each level is a complete model. `level` selects the one that predicts; `levels_` has all of
+    them, to compare them after one fit. All levels may also vote.
 
     Parameters
     ----------
@@ -93,11 +93,10 @@ class MultiGranularGFMM(BoxClassifier):
         How far boxes may grow at each level: their longest side, as a fraction of each feature's
         range. The numbers grow; the first is also that of the small boxes.
     level : int or None, default=-1
-        Which level predicts, from 0 or, if negative, from the coarsest; it is the one that rules,
-        plots and all other readers show. None: all levels vote; ties are settled by the mean of
-        their probabilities.
+        The level that predicts, counted from 0 or, if negative, from the coarsest. Rules and plots
+        show it as well. None: all levels vote; the mean of their probabilities resolves ties.
     n_parts : int, default=4
-        How many parts the samples are divided into, in each of which classes have their shares.
+        The number of parts of the samples, stratified by class.
     min_similarity : float, default=0.5
         Boxes less like each other than this are not joined: the membership of one in the other.
     {gamma}
@@ -121,12 +120,11 @@ class MultiGranularGFMM(BoxClassifier):
 
     Notes
     -----
-    The boxes depend on how samples are divided into parts, and on their order: `shuffle`. Boxes
-    that are parted may leave out samples that they had absorbed.
+    The boxes depend on the division into parts and on the order of the samples: `shuffle`.
+    Contraction may push samples out of their box.
 
-    This is the learner of [2]_, with these differences to the authors' code: samples are counted
-    rightly, boxes that are parted end a floating-point step before each other, and where classes
-    tie a level does what the other learners of this package do.
+    It implements [2]_. Unlike in the authors' code, counts of samples add up, contracted boxes end
+    a rounding step before each other, and ties of classes are resolved as in the other classifiers.
 
     References
     ----------

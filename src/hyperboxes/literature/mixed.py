@@ -182,36 +182,32 @@ def find_owners(categories: dict[int, Categories]) -> tuple[np.ndarray, np.ndarr
 class MixedGFMM(OnlineMixin, BoxClassifier):
     """Online learning of boxes that count the categories of their samples (EIOL-GFMM).
 
-    In the numbers, a box is a box, as in :class:`ImprovedOnlineGFMM`. Of each categorical feature
-    it counts how often each value occurs among its samples: `category_counts_`. A sample joins the
-    box of its class with the largest membership that can take it in: without a side longer than
-    `theta`, without a rise of the entropy of these counts by more than `delta`, and without
-    overlapping a box of another class. If there is none, the sample becomes a new box.
+    In numeric features, a box has bounds, as in :class:`ImprovedOnlineGFMM`. In categorical
+    features, it counts the values of its samples: `category_counts_`. A sample joins the box of its
+    class with the largest membership that can absorb it without a side longer than `theta`, without
+    a rise of the entropy of these counts by more than `delta`, and without overlapping a box of
+    another class. If there is none, the sample becomes a new box.
 
-    It is here for those who study it, and for its counts, which are how common each value is in a
-    box. :class:`ImprovedOnlineGFMM`, which gives categories places on a line, is as accurate, and
-    its boxes are rules with sets of values.
+    Use it for study, or for its counts. :class:`ImprovedOnlineGFMM`, which encodes categories as
+    positions, is as accurate, and its rules have sets of values.
 
     Parameters
     ----------
     {theta}
     delta : float, default=0.2
-        How much a sample may raise the entropy of a box's categories, in bits. With less than 1, a
-        box of one sample absorbs only samples with the same categories if ``entropy="each"``, and
-        mostly so on average.
+        The maximum rise of the entropy of a box's categories by a sample, in bits. With less than 1
+        and ``entropy="each"``, a box of one sample absorbs only samples with the same categories.
     alpha : float, default=0.9
-        How much the membership in the numbers counts; the rest is the mean share of the box's
-        samples that have the sample's categories. Where all features are of one kind, that kind
-        alone. With the 0.5 of the paper, boxes of few samples win, for the categories that they
-        have make large shares there.
+        The weight of the membership in numeric features; the rest is the mean share of the box's
+        samples that have the sample's categories. With the paper's 0.5, boxes of few samples win,
+        because their categories have large shares.
     entropy : {"mean", "each"}, default="mean"
         Whether `delta` bounds the mean over the features or each of them, as in the first version
         of the paper, which makes many more boxes.
     overlap : {"values", "frequencies"}, default="values"
         When boxes of two classes overlap that share a point in the numbers. ``"values"``: if they
-        have a value in common in each categorical feature. ``"frequencies"``: if it is as frequent
-        in both, too, as published. That is nearly never so, and boxes may stop overlapping as they
-        grow.
+        have a value in common in each categorical feature. ``"frequencies"``: if it is also as
+        frequent in both, as published. That is rare, and boxes may stop overlapping as they grow.
     {gamma}
     {search}
     {order}
@@ -232,7 +228,7 @@ class MixedGFMM(OnlineMixin, BoxClassifier):
 
     See Also
     --------
-    ImprovedOnlineGFMM : Categories have places on a line, and boxes contain sets of them.
+    ImprovedOnlineGFMM : Categories have positions, and boxes contain sets of them.
 
     Notes
     -----

@@ -60,7 +60,7 @@ class OverlapRegions(ReadOnlyArrays):
 
     See Also
     --------
-    OverlappingFuzzyMinMax : The learner that keeps such regions.
+    OverlappingFuzzyMinMax : The classifier with such regions.
 
     Examples
     --------
@@ -494,42 +494,40 @@ def _goes_on_learning(estimator: Any) -> bool:
 
 @shared_docs
 class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
-    """Fuzzy min-max networks whose boxes grow freely; where classes overlap, prediction settles it.
+    """Fuzzy min-max networks whose boxes may overlap; prediction resolves the class.
 
     Each sample is absorbed by the box of its class with the largest membership that can grow to
-    hold it within its size, whatever other classes it meets; if there is none, the sample becomes a
-    new box. Boxes never shrink, so every training sample stays in a box of its class. What two
-    boxes of different classes share is a class overlap: `regions_` lists them, and
-    `in_overlap` returns which samples are in one.
+    contain it, even if it then overlaps other classes; if there is none, the sample becomes a new
+    box. Boxes never shrink, so every training sample stays in a box of its class. `regions_` lists
+    the overlaps of two classes, and `in_overlap` returns which samples are in one.
 
     Choose it to see where classes cannot be distinguished: rules are fewer and larger than those of
-    the other learners, and name their exceptions. As a classifier alone,
-    :class:`ImprovedOnlineGFMM` is the first choice.
+    the other classifiers, and name their exceptions. For prediction alone, use
+    :class:`ImprovedOnlineGFMM`.
 
     Parameters
     ----------
     resolution : {"exclude", "compensate", "core", "levels"}, default="exclude"
-        How class overlaps are resolved. ``"exclude"``: they belong to no class:
-        `in_overlap` returns which samples do; `predict` takes the class of the box of a single
-        training sample, or the one with the most training samples in the boxes that contain the
-        sample [2]_. ``"compensate"``: by what is taken from the membership in each class that holds
-        the sample: the less the nearer the sample is to a face of its box, where its samples are;
-        all, if its box contains the other. Boxes that overlap another class grow no more, and
-        `theta` bounds the mean of a box's sides, not the longest [3]_ [4]_. ``"core"``: by the
-        nearest data core, the mean of the samples that a box has absorbed. Outside of all boxes,
-        membership falls more steeply on the side of a box where its samples are few [5]_; this is
-        experimental, for parts of the paper could not be checked. ``"levels"``: by a network of
-        smaller boxes that was learned from the samples in the region, and so on; that of the
-        smallest region decides alone, by the mean square of the gaps. Boxes whose centres are
-        nearest grow first. It needs all samples at once [6]_.
+        How class overlaps are resolved. ``"exclude"``: they belong to no class; `predict` returns
+        the class of a box of a single training sample, or the one with the most training samples in
+        the boxes that contain the sample [2]_. ``"compensate"``: a compensation term reduces the
+        membership in each class: it is small near the face of the class's own box, and total if
+        that box contains the other. Boxes that overlap another class grow no more, and `theta`
+        bounds the mean side of a box, not the longest [3]_ [4]_. ``"core"``: by the nearest data
+        core, the mean of the samples that a box has absorbed. Outside of all boxes, membership
+        falls more steeply on the side of a box where its samples are few [5]_; this is
+        experimental, because parts of the paper could not be checked. ``"levels"``: by a network of
+        smaller boxes that is fitted to the samples in the region, and so on; that of the smallest
+        region decides alone, by the mean square of the gaps. Boxes whose centres are nearest grow
+        first. It needs all samples at once [6]_.
     {theta}
     {gamma}
     {membership_function}
     {search}
     n_levels : int, default=3
-        With ``"levels"``: how many levels of networks there are at most.
+        With ``"levels"``: the maximum number of levels of networks.
     shrink : float, default=0.25
-        With ``"levels"``: how much smaller `theta` is at each level.
+        With ``"levels"``: the factor by which `theta` is smaller at each level.
     {categorical}
     {order}
     {calibrate}
@@ -546,7 +544,7 @@ class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
     See Also
     --------
     ImprovedOnlineGFMM : Boxes grow only where they meet no other class.
-    OnlineGFMM : Boxes that overlap are made smaller.
+    OnlineGFMM : Boxes that overlap are contracted.
 
     Notes
     -----
