@@ -1,7 +1,7 @@
 """Boosted boxes in slow Python: sample by sample, with every interval tried.
 
-It has every detail of `docs/definitions.md`. Sums are sums of Python's whole numbers. Samples hold the
-ranks of their values (None where missing), so it is for data with at most 255 values a feature.
+It has every detail of `docs/definitions.md`. Sums are sums of Python's whole numbers. Samples hold
+the ranks of their values (None where missing), so it is for data with at most 255 values a feature.
 """
 
 from __future__ import annotations
