@@ -50,10 +50,11 @@ def put(values: np.ndarray, like: Any) -> Any:
 
 def to_numpy(values: Any) -> np.ndarray:
     """Copy an array of a device to the host, real numbers as doubles."""
-    if array_api_compat.is_cupy_array(values):
-        values = values.get()
-    elif array_api_compat.is_torch_array(values):
-        values = values.detach().cpu()
+    if not isinstance(values, np.ndarray):
+        if array_api_compat.is_cupy_array(values):
+            values = values.get()
+        elif array_api_compat.is_torch_array(values):
+            values = values.detach().cpu()
     array = np.asarray(values)
     return array.astype(np.float64) if array.dtype.kind == "f" else array
 
