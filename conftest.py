@@ -57,7 +57,12 @@ if fcntl is not None:
 # Files that run only where a package or a module of newer releases is installed: `make test-oldest`
 # goes without.
 NEEDED_BY = {
-    "dask": ["src/hyperboxes/dask/*", "tests/test_dask*.py", "docs/dask.md"],
+    "dask": [
+        "src/hyperboxes/dask/*",
+        "tests/test_capabilities.py",
+        "tests/test_dask*.py",
+        "docs/dask.md",
+    ],
     "river": [
         "src/hyperboxes/river.py",
         "tests/test_river.py",
@@ -65,6 +70,7 @@ NEEDED_BY = {
         "docs/streams.md",
     ],
     "sklearn.callback": ["tests/test_progress.py", "docs/streams.md"],
+    "sklearn.externals.array_api_compat": ["src/hyperboxes/literature/matrix.py"],
 }
 collect_ignore_glob = [
     pattern

@@ -69,6 +69,14 @@ def test_the_graph_says_what_the_model_says(case):
         assert_agrees(model, points)
 
 
+@every_function
+def test_classes_without_a_box_never_win(function):
+    model = OnlineGFMM(membership_function=function, scaling=None)
+    model.partial_fit([[0.1, 0.2]], [1], classes=[0, 1])
+    with np.errstate(over="ignore"):
+        assert_agrees(model, np.array([[1.7e308, 1.7e308], [-1e308, 0.1], [0.1, 0.2]]))
+
+
 @given(models_and_points(), st.sampled_from([1, 2, 5, 10]), st.integers(0, 2))
 def test_any_number_of_boxes_of_each_class_decides(case, n_neighbors, width):
     model, points = case

@@ -134,6 +134,7 @@ def test_finished_parts_survive_a_torn_line(tmp_path: Path):
 
 
 def test_run_goes_on_after_a_failure_and_tells_of_it(tmp_path: Path):
+    pytest.importorskip("joblib", minversion="1.4")
     store = Store(tmp_path / "finished.jsonl", "data")
     failures = run([part(0), part(2), part(3)], store, "test", jobs=1)
     assert len(failures) == 1
