@@ -114,6 +114,8 @@ class BoxModel:
             np.empty(shape, np.int64),
             unknown_part(xl, compared),
         )
+        if distances is None:
+            distances = np.empty((*shape, 1))
         workspace = Workspace.acquire(boxes)
         arrays = AllClassTree.find(boxes, len(xl)) if winners_only else None
         search = arrays or workspace.arrays, self.membership.metric, workspace.scratch.search
