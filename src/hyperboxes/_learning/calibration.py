@@ -50,11 +50,11 @@ def update_calibration(
     if boxes.has_labels and boxes.n_classes > 1:
         y = np.array([label])
         shares = class_shares(boxes.labels, boxes.counts, boxes.n_classes)
-        nearest = model.find_nearest(xl, xu)
+        n_neighbors = 1 if calibration.decision_losses is None else N_NEIGHBORS[-1]
+        nearest, distances = model.find_neighbors(xl, xu, n_neighbors)
         winners = predicted_classes(nearest, len(boxes))
         calibration = calibration.updated(nearest, winners, y, shares, FADING)
-        if calibration.decision_losses is not None:
-            _, distances = model.find_neighbors(xl, xu, N_NEIGHBORS[-1])
+        if n_neighbors > 1:
             calibration = calibration.updated_by_neighbors(distances, y, shares, FADING)
         if n_samples % _COPY_PERIOD == 0:
             model.calibration = calibration
