@@ -325,36 +325,6 @@ def _soft_distance(distances, total, n_neighbors, width):
     return distances[0] - width * np.log(total / n_neighbors)
 
 
-@kernel
-def weigh_powers(
-    best,
-    tie_counts,
-    unknown,
-    winner,
-    y,
-    shares,
-    offset,
-    slope,
-    prior_weight,
-    powers,
-    scores,
-    likely,
-    row,
-    losses,
-):
-    """Add up minus the logarithm of what `calibrated` gives the true classes, for many powers."""
-    for i in range(best.shape[0]):
-        _score(best[i], offset, scores)
-        total = _compare(scores, slope, likely)
-        _divide_ties(best[i], tie_counts[i], likely)
-        for p in range(powers.shape[0]):
-            for c in range(row.shape[0]):
-                row[c] = likely[c]
-            part = _prior_part(unknown[i], prior_weight, powers[p])
-            _add_prior(winner[i], shares, part, total, row)
-            losses[p] -= np.log(row[y[i]])
-
-
 @inlined
 def _prior_part(unknown, prior_weight, power):
     """Return the part of the probability that is divided by the classes' shares."""

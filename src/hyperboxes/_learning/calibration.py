@@ -30,8 +30,8 @@ from hyperboxes._models.samples import Samples, frozen, known_features
 MAX_CALIBRATION_SAMPLES = 3000
 _N_FOLDS = 3
 
-# Of each third, ways to decide are compared on so many: finding several boxes takes longer.
-_MAX_DECISION_SAMPLES = 300
+# Of each third, so many are compared by several boxes or without some values: it takes longer.
+_MAX_SLOW_SAMPLES = 300
 
 # In streams, a copy without some values is compared after every so many samples: it takes longer.
 _COPY_PERIOD = 32
@@ -88,17 +88,15 @@ def cross_fit(
     shares = class_shares(y, np.ones(len(y)), n_classes)
     compared = [trial.model.find_scores(trial.xl, trial.xu) for trial in trials]
     calibration = calibration.updated(*_joined(compared), y, shares)
+    trials = [trial.thinned() for trial in trials]
+    y = np.concatenate([trial.y for trial in trials])
     if learns_decision:
-        some = [trial.thinned() for trial in trials]
-        distances = [t.model.find_neighbors(t.xl, t.xu, N_NEIGHBORS[-1])[1] for t in some]
-        y = np.concatenate([trial.y for trial in some])
+        distances = [t.model.find_neighbors(t.xl, t.xu, N_NEIGHBORS[-1])[1] for t in trials]
         calibration = calibration.updated_by_neighbors(np.concatenate(distances), y, shares)
-        trials = trials if calibration.n_neighbors == 1 else some
     copies = []
     for number, fitted, xl, xu, _ in trials:
         fitted.calibration = calibration
         copies.append(fitted.find_scores(*_without_values(fitted, xl, xu, number)))
-    y = np.concatenate([trial.y for trial in trials])
     return calibration.updated_by_copies(*_joined(copies), y, shares)
 
 
@@ -112,8 +110,8 @@ class _Trial(NamedTuple):
     y: np.ndarray
 
     def thinned(self) -> _Trial:
-        """Return the trial with as many samples as ways to decide are compared on."""
-        n_samples = min(len(self.y), _MAX_DECISION_SAMPLES)
+        """Return the trial with as many samples as are compared in slow ways."""
+        n_samples = min(len(self.y), _MAX_SLOW_SAMPLES)
         rows = np.linspace(0, len(self.y) - 1, n_samples).astype(np.int64)
         xl, xu, y = (frozen(array[rows]) for array in self[2:])
         return _Trial(self.number, self.model, xl, xu, y)

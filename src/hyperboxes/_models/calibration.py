@@ -257,12 +257,13 @@ class DistanceCalibration:
         fading: float = 1.0,
     ) -> Self:
         """Compare the scores of copies of samples that lack values with their classes."""
-        new = replace(self, power_losses=fading * self.power_losses)
-        tried = self.offset, self.slope, self.prior_weight, POWERS
-        rows = np.empty((3, nearest.scores.shape[1]))
-        of_samples = nearest.scores, nearest.tie_counts, nearest.unknown, winners, y, shares
-        nearest_kernels.weigh_powers(*of_samples, *tried, *rows, new.power_losses)
-        return new
+        losses, likely = fading * self.power_losses, np.empty(nearest.scores.shape)
+        of_samples = nearest.scores, nearest.tie_counts, nearest.unknown, winners, shares
+        numbers, row = (self.offset, self.slope, self.prior_weight), np.empty(len(shares))
+        for p, power in enumerate(POWERS):
+            nearest_kernels.calibrated(*of_samples, *numbers, power, row, likely)
+            losses[p] -= np.log(likely[np.arange(len(y)), y]).sum()
+        return replace(self, power_losses=losses)
 
     def scheduled(self, n_samples: int) -> Self:
         """Set the next update, after one before which so many samples were learned."""
