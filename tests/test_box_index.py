@@ -249,7 +249,7 @@ class Subject:
         for n_nearest, limit in itertools.product((1, 2, 5, 16), (np.inf, middle, 0.0)):
             ids, gaps, nearest = self.ids(), np.empty(len(boxes) + 1), np.empty(n_nearest)
             arguments = boxes.arrays, self.membership.metric, self.search, ids, gaps, nearest
-            n_found, _ = on_search.find_nearest(*classes, limit, *arguments)
+            n_found, _ = on_search.find_nearest(*classes, limit, *arguments, False)
             found = dict(zip(ids[:n_found].tolist(), gaps[:n_found].tolist(), strict=True))
             assert len(found) == n_found
             assert found.items() <= expected.items()

@@ -47,13 +47,15 @@ def nearest_per_class(
     that are `compared`. With `winners_only` a class may be left out for a sample if
     another is strictly closer, which saves most of the work, and trees may be of several classes.
     Otherwise `nearest` receives the distances of as many boxes of each class as it has room for, in
-    order, and infinity where a class has fewer. Returns the row where `work`
+    order, and infinity where a class has fewer; and with both, of several boxes, it receives these
+    alone, in single precision. Returns the row where `work`
     comparisons of a block in one dimension ended, or the end. `ids` and `gaps` are working space
     for all boxes.
     """
     boxes, metric, search = pass_by_pointer(boxes), pass_by_pointer(metric), pass_by_pointer(search)
     labels, counts = boxes.labels, boxes.counts
-    together = TREES_PER_SEARCH if winners_only else 1
+    is_rough = winners_only and nearest.shape[2] > 1
+    together = TREES_PER_SEARCH if winners_only and not is_rough else 1
     n_classes, n_trees = best.shape[1], boxes.index.roots.shape[0] - 1
     work = larger(work // xl.shape[1], 1)
     while start < xl.shape[0] and work > 0:
@@ -69,9 +71,9 @@ def nearest_per_class(
         for first in range(0, n_trees, together):
             stop = smaller(first + together, n_trees)
             n_found, n_blocks = find_nearest(
-                first, stop, limit, boxes, metric, search, ids, gaps, nearest[i, first]
+                first, stop, limit, boxes, metric, search, ids, gaps, nearest[i, first], is_rough
             )
-            if winners_only:
+            if together > 1:
                 limit = smaller(nearest[i, first, 0] + ROUNDING, limit)
             top = closeness(nearest[i, first, 0])
             for f in range(n_found):
@@ -100,8 +102,9 @@ def nearest_boxes(xl, xu, labels, start, boxes, metric, search, work, ids, gaps,
         i = start
         copy_row(xl[i], search.low)
         copy_row(xu[i], search.high)
+        nearest = search.in_order[:1]
         n_found, n_blocks = find_nearest(
-            labels[i], labels[i] + 1, np.inf, boxes, metric, search, ids, gaps, search.in_order[:1]
+            labels[i], labels[i] + 1, np.inf, boxes, metric, search, ids, gaps, nearest, False
         )
         out[i] = _nearest(ids, gaps, n_found, boxes.counts, used)
         work -= n_blocks

@@ -42,8 +42,8 @@ _MARGIN = 2.0**-50
 
 # More than the relative error of a gap in single precision and of each addition, and a number well
 # above those that it has no room for.
-_SINGLE = 2.0**-20
-_ADDITION = 2.0**-23
+SINGLE = 2.0**-20
+ADDITION = 2.0**-23
 _TINY = 2.0**-100
 
 # Single precision has room for numbers up to about the one, and keeps the digits of those from the
@@ -241,13 +241,14 @@ def precedes(value, box, other_value, other_box):
 
 
 @internal
-def find_nearest(first, stop, reach, boxes, metric, search, ids, distances, nearest):
+def find_nearest(first, stop, reach, boxes, metric, search, ids, distances, nearest, is_rough):
     """List the boxes of some classes nearest to the interval, and the distances of the nearest.
 
     `nearest` receives as many distances as it has room for, 16 at most, in order, and infinity if
     fewer boxes are within `reach`. Boxes that are as near are listed, and those that may round to
     the membership of one. Returns how many, and how many blocks were looked at. The classes,
-    `first` to before `stop`, are `TREES_PER_SEARCH` at most.
+    `first` to before `stop`, are `TREES_PER_SEARCH` at most. If `is_rough`, none is listed, and
+    distances are those in single precision.
     """
     stack, least, gaps, links = search.stack, search.least, search.gaps, boxes.index.links
     n_features, last = search.low.shape[0], nearest.shape[0] - 1
@@ -278,12 +279,16 @@ def find_nearest(first, stop, reach, boxes, metric, search, ids, distances, near
                 farthest = in_singles(smallest[last], slack, n_features, metric)
                 limit = smaller(farthest + ROUNDING, limit)
                 bound = in_singles(limit, slack, n_features, metric)
-            while mask:
+            while mask and not is_rough:
                 lane = first_lane(mask)
                 mask &= mask - 1
                 ids[n_listed] = links[block, lane]
                 distances[n_listed] = gaps[lane]
                 n_listed += 1
+        if is_rough:
+            for n in range(nearest.shape[0]):
+                nearest[n] = smallest[n]
+            break
         n_found = _compare_rows(n_listed, bound, boxes, metric, search, ids, distances)
         for lane in range(LANES):
             in_order[lane] = np.inf
@@ -366,7 +371,7 @@ def _push_root(root, search, top):
 @forceinline
 def in_singles(limit, slack, n_features, metric):
     """Return what distances up to a limit are not beyond in single precision."""
-    error = _SINGLE + n_features * _ADDITION if metric.mean else _SINGLE
+    error = SINGLE + n_features * ADDITION if metric.mean else SINGLE
     return np.float32(limit + limit * error + slack)
 
 
@@ -387,4 +392,4 @@ def set_interval(x1, x2, metric, search):
         slack = larger(gamma[j] * (size + _TINY), slack)
         if size > _LARGEST or gamma[j] < _SMALLEST:
             slack = np.inf
-    return slack * _SINGLE
+    return slack * SINGLE
