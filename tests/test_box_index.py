@@ -1,5 +1,6 @@
 """The box index against a list that is walked through, while boxes come, change and go."""
 
+import itertools
 from unittest.mock import patch
 
 import numpy as np
@@ -10,7 +11,6 @@ from hypothesis import strategies as st
 from hyperboxes._kernels import (
     blocking,
     box_index,
-    geometry,
     online,
     search,
     simd,
@@ -132,7 +132,6 @@ class Subject:
         self.check_overlaps(xl, xu, label)
         self.check_nearest(xl, xu, (label, label + 1))
         self.check_nearest(xl, xu, (0, N_CLASSES))
-        self.check_several(xl, xu, label)
         for measure in ("membership", *SIMILARITIES):
             self.check_best(xl, xu, theta, label, measure)
         on_rooms.begin(
@@ -235,42 +234,33 @@ class Subject:
             expected = expected[most:]
 
     def check_nearest(self, xl, xu, classes):
-        """Find the nearest boxes, and all that tie with them."""
+        """Find the distances of the nearest boxes of some classes, and all boxes that are as near.
+
+        A limit changes nothing if it does not exclude them, and leads to no others if it does.
+        """
         boxes = self.boxes
         self.ask_about(xl, xu)
-        ids, gaps = self.ids(), np.empty(len(boxes) + 1)
-        arguments = boxes.arrays, self.membership.metric, self.search, ids, gaps
-        n_found, limit, _ = on_search.find_nearest(*classes, np.inf, *arguments)
-        found = dict(zip(ids[:n_found].tolist(), gaps[:n_found].tolist(), strict=True))
         expected = {}
         for box in self.alive(*range(*classes)):
             gaps = np.maximum(xu - boxes.upper[box], boxes.lower[box] - xl)
             expected[int(box)] = self.membership.distance(gaps)
-        assert found.items() <= expected.items()
-        least = min(expected.values(), default=np.inf)
-        assert limit == least + geometry.ROUNDING
-        assert {box for box, gap in expected.items() if 1 - gap == 1 - least} <= set(found)
-
-    def check_several(self, xl, xu, label):
-        """Find the distances of several boxes of a class, and all boxes that are as near."""
-        boxes = self.boxes
-        self.ask_about(xl, xu)
-        expected = {}
-        for box in self.alive(label):
-            gaps = np.maximum(xu - boxes.upper[box], boxes.lower[box] - xl)
-            expected[int(box)] = self.membership.distance(gaps)
         in_order = sorted(expected.values())
-        for n_nearest in (1, 2, 5):
+        middle = in_order[len(in_order) // 2] if in_order else 0.0
+        for n_nearest, limit in itertools.product((1, 2, 5, 16), (np.inf, middle, 0.0)):
             ids, gaps, nearest = self.ids(), np.empty(len(boxes) + 1), np.empty(n_nearest)
             arguments = boxes.arrays, self.membership.metric, self.search, ids, gaps, nearest
-            n_found, _ = on_search.find_several(label, *arguments)
+            n_found, _ = on_search.find_nearest(*classes, limit, *arguments, False)
             found = dict(zip(ids[:n_found].tolist(), gaps[:n_found].tolist(), strict=True))
             assert len(found) == n_found
             assert found.items() <= expected.items()
-            distances = [*in_order, *[np.inf] * n_nearest][:n_nearest]
-            assert nearest.tolist() == distances
-            is_near = [1 - gap >= 1 - distances[0] or gap <= distances[-1] for gap in in_order]
-            assert sorted(found.values())[: sum(is_near)] == in_order[: sum(is_near)]
+            distances = np.array([*in_order, *[np.inf] * n_nearest][:n_nearest])
+            is_within = distances <= limit
+            assert nearest[is_within].tolist() == distances[is_within].tolist()
+            assert set(nearest[~is_within]) <= {*in_order, np.inf}
+            reach = min(limit, distances[-1])
+            is_near = [gap <= reach or 1 - gap >= 1 - distances[0] for gap in in_order]
+            if is_within[0]:
+                assert sorted(found.values())[: sum(is_near)] == in_order[: sum(is_near)]
 
 
 @st.composite

@@ -1,6 +1,7 @@
 """Several boxes of each class that decide together, against their definition."""
 
 import io
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from tests.decisions import decide_by, deciding_models
 from tests.learners import (
     ImprovedOnlineGFMM,
     OnlineGFMM,
+    every_function,
     every_learner,
     same_boxes,
 )
@@ -80,7 +82,35 @@ def test_probabilities_are_as_defined(case):
         expected = (1 - calibration.prior_weight) * likely + calibration.prior_weight * shares
         if is_complete[row]:
             assert_allclose(p[row], expected, rtol=1e-7, atol=1e-9)
-    assert_array_equal(model.predict(xl, X_upper=xu), model.classes_[p.argmax(axis=1)])
+    with patch("hyperboxes._models.model._FEW", 0):
+        assert_array_equal(model.predict(xl, X_upper=xu), model.classes_[p.argmax(axis=1)])
+
+
+@pytest.mark.parametrize("scale", [1e-45, 1.0, 1e3, 1e30, 1e39, 1e300])
+@every_function
+def test_single_precision_decides_only_what_is_certain(scale, function):
+    """Samples far apart, among them those on which two classes have nearly the same probability."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((400, 3)), rng.integers(0, 3, 400)
+    X[40:] = np.where(rng.random((360, 3)) < 0.05, X[40:] * scale, X[40:])
+    model = ImprovedOnlineGFMM(0.05, membership_function=function)
+    with np.errstate(over="ignore"):
+        model.partial_fit(X[:40], y[:40], range(3)).partial_fit(X[40:], y[40:])
+        decide_by(model, 10)
+        ends = rng.random((2, 200, 3))
+        for _ in range(60):  # towards where the class changes
+            middle = ends.mean(axis=0)
+            is_same = model.predict_proba(middle).argmax(axis=1) == model.predict_proba(
+                ends[0]
+            ).argmax(axis=1)
+            ends = np.where(is_same[:, None], [middle, ends[1]], [ends[0], middle])
+        samples = np.vstack([*ends, rng.random((200, 3)), X, X * np.nan])
+        expected = model.predict_proba(samples).argmax(axis=1)
+        assert_array_equal(model.predict(samples), expected)
+        intervals = model._intervals(samples, None)
+        _, is_certain = model._model._classify_roughly(*intervals.scaled())
+    assert not is_certain[:100].all()
+    assert is_certain.any() == (scale <= 1e3)
 
 
 def width_of(calibration):

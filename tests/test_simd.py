@@ -31,15 +31,15 @@ def test_the_nearest_are_kept_in_order(gaps):
     assert (nearest[n_kept:] == np.inf).all()
 
 
-@given(gaps_of_many, st.integers(1, 2**LANES - 1))
-def test_the_smallest_are_kept_in_order(values, mask):
-    kept, chosen = np.full(LANES, np.inf, np.float32), []
-    for start in range(0, len(values), LANES):
-        sixteen = np.array((values[start:] + [np.inf] * LANES)[:LANES], np.float32)
-        compiled.keep_smallest(kept, sixteen, mask)
-        chosen += [sixteen[lane] for lane in range(LANES) if mask >> lane & 1]
+@given(gaps_of_many, st.integers(1, 2**LANES - 1), st.sampled_from([np.float32, np.float64]))
+def test_the_smallest_are_kept_in_order(values, mask, kind):
+    kept, chosen = np.full(LANES, np.inf, kind), []
+    values = np.array(values + [np.inf] * LANES, kind)
+    for start in range(0, len(values) - LANES, LANES):
+        compiled.keep_smallest(kept, values, start, mask)
+        chosen += [values[start + lane] for lane in range(LANES) if mask >> lane & 1]
     expected = sorted([*chosen, *[np.inf] * LANES])[:LANES]
-    np.testing.assert_array_equal(kept, np.array(expected, np.float32))
+    np.testing.assert_array_equal(kept, np.array(expected, kind))
 
 
 @given(st.integers(0, 40))

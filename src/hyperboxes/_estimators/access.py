@@ -12,7 +12,7 @@ from weakref import ref
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
-class Access:
+class Access(AbstractContextManager[None]):
     """A lock of an estimator.
 
     A thread that changes the estimator holds `turn` all the time, and others that read it hold
@@ -25,21 +25,26 @@ class Access:
         self._users: dict[int, int] = {}  # threads, and how often each has entered
         self._n_waiting = 0
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[None]:
         """Let other threads read as well, but none change the estimator; those that wait go first.
 
         A thread that has entered may enter again.
         """
+        return self
+
+    def __enter__(self) -> None:
         try:
             with self.turn:
                 if self._n_waiting and get_ident() not in self._users:
                     self._left.wait_for(lambda: not self._n_waiting)
                 self._enter()
-            yield
-        finally:
-            with self.turn:
-                self._leave()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *error: object) -> None:
+        with self.turn:
+            self._leave()
 
     @contextmanager
     def changing(self) -> Iterator[None]:

@@ -24,6 +24,7 @@ from hyperboxes._estimators.validation import (
     CLASS_WEIGHT,
     COUNT,
     NUMBERS,
+    check_fitted,
     check_not_huge,
     check_upper,
     unchanged_on_error,
@@ -260,7 +261,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
 
         {predict_proba}
         """
-        check_is_fitted(self)
+        check_fitted(self)
         X = validate_samples(self, X, reset=False, **NUMBERS)
         upper = check_upper(self, X, X_upper)
         shares = np.zeros((len(X), len(self.classes_)))

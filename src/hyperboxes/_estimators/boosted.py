@@ -23,6 +23,7 @@ from hyperboxes._estimators.validation import (
     CLASS_WEIGHT,
     COUNT,
     N_JOBS,
+    check_fitted,
     check_weights,
     unchanged_on_error,
     validate_samples,
@@ -373,7 +374,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> np.ndarray:
         """Return the intercepts plus the weights of boxes, moved by what samples lack."""
-        check_is_fitted(self)
+        check_fitted(self)
         if is_on_device(X):
             return additive_scores(self._model, validate_on_device(self, X).lower)
         X = validate_samples(self, X, reset=False, **_NUMBERS)

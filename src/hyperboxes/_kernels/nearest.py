@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.geometry import closeness, copy_row, is_known, larger, smaller
+from hyperboxes._kernels.geometry import ROUNDING, closeness, copy_row, is_known, larger, smaller
 from hyperboxes._kernels.jit import forceinline, inlined, internal, kernel, pass_by_pointer
 from hyperboxes._kernels.search import (
     TREES_PER_SEARCH,
     find_nearest,
-    find_several,
     is_contained,
     precedes,
 )
@@ -47,14 +46,16 @@ def nearest_per_class(
     number of boxes). Only boxes and samples count here that have values in all features
     that are `compared`. With `winners_only` a class may be left out for a sample if
     another is strictly closer, which saves most of the work, and trees may be of several classes.
-    Otherwise `nearest`, if it is not None, receives the distances of as many boxes of each class as
-    it has room for, in order, and infinity where a class has fewer. Returns the row where `work`
+    Otherwise `nearest` receives the distances of as many boxes of each class as it has room for, in
+    order, and infinity where a class has fewer; and with both, of several boxes, it receives these
+    alone, in single precision. Returns the row where `work`
     comparisons of a block in one dimension ended, or the end. `ids` and `gaps` are working space
     for all boxes.
     """
     boxes, metric, search = pass_by_pointer(boxes), pass_by_pointer(metric), pass_by_pointer(search)
     labels, counts = boxes.labels, boxes.counts
-    together = TREES_PER_SEARCH if winners_only else 1
+    is_rough = winners_only and nearest.shape[2] > 1
+    together = TREES_PER_SEARCH if winners_only and not is_rough else 1
     n_classes, n_trees = best.shape[1], boxes.index.roots.shape[0] - 1
     work = larger(work // xl.shape[1], 1)
     while start < xl.shape[0] and work > 0:
@@ -68,24 +69,21 @@ def nearest_per_class(
             single[i, c] = counts.shape[0]
         limit = np.inf
         for first in range(0, n_trees, together):
-            if not winners_only:
-                limit = np.inf
             stop = smaller(first + together, n_trees)
-            if nearest is None:
-                n_found, limit, n_blocks = find_nearest(
-                    first, stop, limit, boxes, metric, search, ids, gaps
-                )
-            else:
-                n_found, n_blocks = find_several(
-                    first, boxes, metric, search, ids, gaps, nearest[i, first]
-                )
+            n_found, n_blocks = find_nearest(
+                first, stop, limit, boxes, metric, search, ids, gaps, nearest[i, first], is_rough
+            )
+            if together > 1:
+                limit = smaller(nearest[i, first, 0] + ROUNDING, limit)
+            top = closeness(nearest[i, first, 0])
             for f in range(n_found):
-                box, gap, c = ids[f], gaps[f], labels[ids[f]]
-                _update_class_best(box, gap, c, counts, i, best, tie_counts, single)
-                is_older = is_complete and counts[box] == 1 and box < single[i, c]
-                if is_older and closeness(gap) == best[i, c]:
-                    may_settle = _is_complete(boxes.lower[box], compared)
-                    single[i, c] = box if may_settle else single[i, c]
+                if closeness(gaps[f]) == top:
+                    box, c = ids[f], labels[ids[f]]
+                    best[i, c] = top
+                    tie_counts[i, c] += counts[box]
+                    is_older = is_complete and counts[box] == 1 and box < single[i, c]
+                    if is_older and _is_complete(boxes.lower[box], compared):
+                        single[i, c] = box
             work -= n_blocks
         start += 1
     return start
@@ -104,8 +102,9 @@ def nearest_boxes(xl, xu, labels, start, boxes, metric, search, work, ids, gaps,
         i = start
         copy_row(xl[i], search.low)
         copy_row(xu[i], search.high)
-        n_found, _, n_blocks = find_nearest(
-            labels[i], labels[i] + 1, np.inf, boxes, metric, search, ids, gaps
+        nearest = search.in_order[:1]
+        n_found, n_blocks = find_nearest(
+            labels[i], labels[i] + 1, np.inf, boxes, metric, search, ids, gaps, nearest, False
         )
         out[i] = _nearest(ids, gaps, n_found, boxes.counts, used)
         work -= n_blocks
@@ -153,18 +152,6 @@ def _is_complete(values, compared):
         if compared[j] and not is_known(values[j]):
             return False
     return True
-
-
-@inlined
-def _update_class_best(box, gap, c, counts, i, best, tie_counts, single):
-    """Update the nearest boxes of a class with a box."""
-    rank = closeness(gap)
-    if rank > best[i, c]:
-        best[i, c] = rank
-        tie_counts[i, c] = 0
-        single[i, c] = counts.shape[0]
-    if rank == best[i, c]:
-        tie_counts[i, c] += counts[box]
 
 
 @kernel
@@ -339,36 +326,6 @@ def _nearness(distances, n, width):
 def _soft_distance(distances, total, n_neighbors, width):
     """Return the soft minimum of the distances of boxes, of whose nearness `total` is the sum."""
     return distances[0] - width * np.log(total / n_neighbors)
-
-
-@kernel
-def weigh_powers(
-    best,
-    tie_counts,
-    unknown,
-    winner,
-    y,
-    shares,
-    offset,
-    slope,
-    prior_weight,
-    powers,
-    scores,
-    likely,
-    row,
-    losses,
-):
-    """Add up minus the logarithm of what `calibrated` gives the true classes, for many powers."""
-    for i in range(best.shape[0]):
-        _score(best[i], offset, scores)
-        total = _compare(scores, slope, likely)
-        _divide_ties(best[i], tie_counts[i], likely)
-        for p in range(powers.shape[0]):
-            for c in range(row.shape[0]):
-                row[c] = likely[c]
-            part = _prior_part(unknown[i], prior_weight, powers[p])
-            _add_prior(winner[i], shares, part, total, row)
-            losses[p] -= np.log(row[y[i]])
 
 
 @inlined

@@ -42,8 +42,8 @@ _MARGIN = 2.0**-50
 
 # More than the relative error of a gap in single precision and of each addition, and a number well
 # above those that it has no room for.
-_SINGLE = 2.0**-20
-_ADDITION = 2.0**-23
+SINGLE = 2.0**-20
+ADDITION = 2.0**-23
 _TINY = 2.0**-100
 
 # Single precision has room for numbers up to about the one, and keeps the digits of those from the
@@ -55,9 +55,9 @@ def make_search(n_features: int, n_trees: int) -> Search:
     """Return working arrays for searches."""
     size = 2 * (STACK + n_trees)  # a search may search for conflicts on its way
     stack, least = np.empty(size, np.int64), np.empty(size, np.float32)
-    gaps, smallest = np.empty((2, LANES), np.float32)
+    lanes = *np.empty((2, LANES), np.float32), np.empty(LANES)
     singles = np.empty((11, n_features), np.float32)  # all but the interval itself
-    return Search._make((*np.empty((2, n_features)), stack, least, gaps, smallest, *singles))
+    return Search._make((*np.empty((2, n_features)), stack, least, *lanes, *singles))
 
 
 @forceinline
@@ -241,72 +241,27 @@ def precedes(value, box, other_value, other_box):
 
 
 @internal
-def find_nearest(first, stop, limit, boxes, metric, search, ids, distances):
-    """List the boxes of some classes nearest to the interval, and boxes passed on the way to them.
+def find_nearest(first, stop, reach, boxes, metric, search, ids, distances, nearest, is_rough):
+    """List the boxes of some classes nearest to the interval, and the distances of the nearest.
 
-    Returns how many, a limit that no further box is within (which is not more than the one
-    given), and how many blocks were looked at. Boxes that may round to the membership of the
-    nearest are on the list. The classes, `first` to before `stop`, are `TREES_PER_SEARCH` at most.
-    """
-    links, roots, lower, upper = boxes.index.links, boxes.index.roots, boxes.lower, boxes.upper
-    stack, least, gaps = search.stack, search.least, search.gaps
-    xl, xu = search.low, search.high
-    slack = set_interval(xl, xu, metric, search)
-    bound = in_singles(limit, slack, xl.shape[0], metric)
-    n_found = n_blocks = top = 0
-    for c in range(first, stop):
-        top = _push_root(roots[c], search, top)
-    while top > 0:
-        top -= 1
-        if least[top] > bound:
-            continue
-        block = stack[top]
-        n_blocks += 1
-        if links[block, LEVEL] > 0:
-            top = push_all(block, block, False, ALL_LANES, bound, boxes, metric, search, top)
-            continue
-        mask = near_lanes_of(block, False, bound, boxes, metric, search)
-        mask &= taken_lanes(links, block)
-        while mask:
-            lane = nearest_lane(mask, gaps)
-            mask &= ~(1 << lane)
-            if gaps[lane] > bound:
-                break
-            # Where it is known in single precision how far a box is at most, its row can wait.
-            is_rough = gaps[lane] > 0.0 and not metric.mean
-            if is_rough:
-                gap = gaps[lane] + gaps[lane] * _SINGLE + slack
-            else:
-                gap = distance(lower, upper, links[block, lane], xl, xu, metric, limit)
-            if is_rough or gap <= limit:
-                ids[n_found] = links[block, lane]
-                distances[n_found] = gaps[lane] if is_rough else gap
-                n_found += 1
-                if gap + ROUNDING < limit:
-                    limit = gap + ROUNDING
-                    bound = in_singles(limit, slack, xl.shape[0], metric)
-    if not metric.mean:
-        n_found, limit = _compare_rows(n_found, limit, bound, boxes, metric, search, ids, distances)
-    return n_found, limit, n_blocks
-
-
-@internal
-def find_several(label, boxes, metric, search, ids, distances, nearest):
-    """Find the distances of the boxes of a class nearest to the interval, as many as there is room.
-
-    `nearest` receives them in order, and infinity if there are fewer boxes. Boxes that are as near
-    are listed, and those that may round to the membership of the nearest. Returns how many, and how
-    many blocks were looked at.
+    `nearest` receives as many distances as it has room for, 16 at most, in order, and infinity if
+    fewer boxes are within `reach`. Boxes that are as near are listed, and those that may round to
+    the membership of one. Returns how many, and how many blocks were looked at. The classes,
+    `first` to before `stop`, are `TREES_PER_SEARCH` at most. If `is_rough`, none is listed, and
+    distances are those in single precision.
     """
     stack, least, gaps, links = search.stack, search.least, search.gaps, boxes.index.links
-    n_features, last, smallest = search.low.shape[0], nearest.shape[0] - 1, search.smallest
+    n_features, last = search.low.shape[0], nearest.shape[0] - 1
+    smallest, in_order = search.smallest, search.in_order
     slack = set_interval(search.low, search.high, metric, search)
     n_found = n_blocks = 0
     for is_bounded in (True, False):
         for lane in range(LANES):
             smallest[lane] = np.inf
-        limit, bound, n_listed = np.inf, np.float32(np.inf), 0
-        top = _push_root(boxes.index.roots[label], search, 0)
+        limit, n_listed, top = reach, 0, 0
+        bound = in_singles(limit, slack, n_features, metric)
+        for c in range(first, stop):
+            top = _push_root(boxes.index.roots[c], search, top)
         while top > 0:
             top -= 1
             if least[top] > bound:
@@ -319,62 +274,47 @@ def find_several(label, boxes, metric, search, ids, distances, nearest):
             mask = near_lanes_of(block, False, bound, boxes, metric, search)
             mask &= taken_lanes(links, block)
             if mask and is_bounded:
-                keep_smallest(smallest, gaps, mask)
+                keep_smallest(smallest, gaps, 0, mask)
                 # So far are they at most; the rows are compared later.
-                limit = in_singles(smallest[last], slack, n_features, metric) + ROUNDING
+                farthest = in_singles(smallest[last], slack, n_features, metric)
+                limit = smaller(farthest + ROUNDING, limit)
                 bound = in_singles(limit, slack, n_features, metric)
-            while mask:
+            while mask and not is_rough:
                 lane = first_lane(mask)
                 mask &= mask - 1
                 ids[n_listed] = links[block, lane]
                 distances[n_listed] = gaps[lane]
                 n_listed += 1
+        if is_rough:
+            for n in range(nearest.shape[0]):
+                nearest[n] = smallest[n]
+            break
+        n_found = _compare_rows(n_listed, bound, boxes, metric, search, ids, distances)
+        for lane in range(LANES):
+            in_order[lane] = np.inf
+        for f in range(0, n_found, LANES):
+            mask = ALL_LANES if f + LANES <= n_found else (1 << (n_found - f)) - 1
+            keep_smallest(in_order, distances, f, mask)
         for n in range(nearest.shape[0]):
-            nearest[n] = np.inf
-        n_found = 0
-        for f in range(n_listed):
-            if distances[f] <= bound:
-                gap = distance(
-                    boxes.lower, boxes.upper, ids[f], search.low, search.high, metric, limit
-                )
-                if gap <= limit:
-                    ids[n_found], distances[n_found] = ids[f], gap
-                    n_found += 1
-                    if gap < nearest[last]:
-                        _insert(gap, nearest)
+            nearest[n] = in_order[n]
         # Distances beyond the reach of single precision may be larger than they seemed.
-        if nearest[last] < np.inf or limit == np.inf:
+        if nearest[last] <= limit or limit == reach:
             break
     return n_found, n_blocks
 
 
-@forceinline
-def _insert(distance, nearest):
-    """Put a distance into a list of the smallest, in order, in place of the largest."""
-    position = nearest.shape[0] - 1
-    while position > 0 and nearest[position - 1] > distance:
-        nearest[position] = nearest[position - 1]
-        position -= 1
-    nearest[position] = distance
-
-
 @inlined
-def _compare_rows(n_listed, limit, bound, boxes, metric, search, ids, distances):
-    """Keep the boxes of a list that are within a limit; return how many, and the limit then.
-
-    Those beyond a bound are not. Distances become those of the rows.
-    """
+def _compare_rows(n_listed, bound, boxes, metric, search, ids, distances):
+    """Keep the boxes of a list that are within a bound, with the distances of their rows."""
     n_found = 0
     for f in range(n_listed):
-        if distances[f] > bound:
-            continue
-        gap = distance(boxes.lower, boxes.upper, ids[f], search.low, search.high, metric, limit)
-        if gap <= limit:
-            ids[n_found] = ids[f]
-            distances[n_found] = gap
-            n_found += 1
-            limit = smaller(gap + ROUNDING, limit)
-    return n_found, limit
+        ids[n_found] = ids[f]
+        n_found += distances[f] <= bound
+    for f in range(n_found):
+        distances[f] = distance(
+            boxes.lower, boxes.upper, ids[f], search.low, search.high, metric, np.inf
+        )
+    return n_found
 
 
 @forceinline
@@ -431,7 +371,7 @@ def _push_root(root, search, top):
 @forceinline
 def in_singles(limit, slack, n_features, metric):
     """Return what distances up to a limit are not beyond in single precision."""
-    error = _SINGLE + n_features * _ADDITION if metric.mean else _SINGLE
+    error = SINGLE + n_features * ADDITION if metric.mean else SINGLE
     return np.float32(limit + limit * error + slack)
 
 
@@ -439,8 +379,8 @@ def in_singles(limit, slack, n_features, metric):
 def set_interval(x1, x2, metric, search):
     """Round an interval and gamma to single precision; return how wrong distances may be.
 
-    That is beside a part of the distance itself, which is as small. Where a number has no place in
-    single precision, they may be wrong by any amount.
+    They may also be wrong by a part of the distance itself, which is as small. Where a number has
+    no place in single precision, they may be wrong by any amount.
     """
     gamma, singles1, singles2, slopes = metric.gamma, search.x1, search.x2, search.slopes
     slack = 0.0
@@ -452,4 +392,4 @@ def set_interval(x1, x2, metric, search):
         slack = larger(gamma[j] * (size + _TINY), slack)
         if size > _LARGEST or gamma[j] < _SMALLEST:
             slack = np.inf
-    return slack * _SINGLE
+    return slack * SINGLE

@@ -291,7 +291,6 @@ _POSITIONS = ir.VectorType(ir.IntType(32), LANES)
 # Each lane takes what the one before has; the first one takes the first of another vector.
 _ONE_ON = ir.Constant(_POSITIONS, [LANES, *range(LANES - 1)])
 _LEAST = ir.Constant(_GAPS, [-math.inf] * LANES)
-_LOWEST = ir.Constant(_FLOATS, [-math.inf] * LANES)
 
 
 @intrinsic
@@ -364,25 +363,26 @@ def put_in_order(typing: Any, positions: Any, gaps: Any, values: Any, start: Any
 
 
 @intrinsic
-def keep_smallest(typing: Any, smallest: Any, values: Any, mask: Any) -> Any:
-    """Put the sixteen values of a mask's lanes into an ordered list of the sixteen smallest.
+def keep_smallest(typing: Any, smallest: Any, values: Any, start: Any, mask: Any) -> Any:
+    """Put the values of a mask's lanes, from `start` on, into an ordered list of the smallest.
 
-    The mask must not be empty.
+    The list has sixteen positions. The mask must not be empty.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        address = _lanes_at(builder, pointer_to(context, builder, signature.args[0], args[0]))
-        numbers = pointer_to(context, builder, signature.args[1], args[1])
+        numbers = pointer_to(context, builder, signature.args[1], args[1], args[2])
+        address = pointer_to(context, builder, signature.args[0], args[0])
+        kind = ir.VectorType(address.type.pointee, LANES)
 
         def insert(lane: Any, before: list[Any]) -> tuple[Any]:
             value = builder.load(builder.gep(numbers, [lane], inbounds=True))
-            return (_insert_value(builder, before[0], splat(builder, value), _LOWEST),)
+            return (_insert_value(builder, before[0], splat(builder, value, kind)),)
 
-        [after] = _for_lanes(builder, args[2], [builder.load(address, align=4)], insert)
-        builder.store(after, address, align=4)
+        [after] = _for_lanes(builder, args[3], [_load_gaps(builder, address, kind)], insert)
+        builder.store(after, builder.bitcast(address, kind.as_pointer()), align=4)
         return context.get_dummy_value()
 
-    return types.void(smallest, values, types.int64), generate
+    return types.void(smallest, values, types.int64, types.int64), generate
 
 
 def _for_lanes(builder: Any, mask: Any, before: list[Any], step: Any) -> Any:
@@ -417,15 +417,16 @@ def _insert(builder: Any, positions: Any, gaps: Any, position: Any, gap: Any) ->
     new_positions = builder.select(is_behind, old_positions, splat(builder, position, _POSITIONS))
     return (
         builder.select(moves_on, new_positions, positions),
-        _insert_value(builder, gaps, new, _LEAST),
+        _insert_value(builder, gaps, new),
     )
 
 
-def _insert_value(builder: Any, values: Any, new: Any, lowest: Any) -> Any:
+def _insert_value(builder: Any, values: Any, new: Any) -> Any:
     """Return an ordered list with one value more, without its last.
 
     Each lane takes the larger of the one before and the smaller of old and new.
     """
+    lowest = ir.Constant(values.type, [-math.inf] * LANES)
     moved = builder.shuffle_vector(values, lowest, _ONE_ON)
     nearer = builder.select(builder.fcmp_ordered("<", values, new), values, new)
     return builder.select(builder.fcmp_ordered(">", moved, nearer), moved, nearer)

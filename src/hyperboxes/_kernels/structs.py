@@ -1,6 +1,6 @@
 """The named tuples of arrays and numbers that kernels take.
 
-Python makes them; kernels read their fields by name. Constants that go with a field are beside it.
+Python makes them; kernels read their fields by name. Constants of a field follow it.
 """
 
 from __future__ import annotations
@@ -71,13 +71,13 @@ ALLOW, FREEZE, REJECT, SPLIT, PART, CONTRACT, CONTRACT_EVERY = range(7)
 EVERY = 2**63 - 1
 
 # The working arrays of a search. The interval that it is about, [low, high]; blocks to visit and
-# how near they are at least; the distances of 16 lanes and the 16 smallest of all; and, in single
-# precision, how far the boxes to be found may reach, likewise the largest and the best of them, the
-# interval itself, and what distances are measured from.
+# how near they are at least; the distances of 16 lanes and the 16 smallest of all, in single and in
+# double precision; and, in single precision, how far the boxes to be found may reach, likewise the
+# largest and the best of them, the interval itself, and what distances are measured from.
 Search = namedtuple(
     "Search",
-    "low high stack least gaps smallest near far window_near window_far best_near best_far "
-    "x_low x_high x1 x2 slopes",
+    "low high stack least gaps smallest in_order near far window_near window_far "
+    "best_near best_far x_low x_high x1 x2 slopes",
 )
 
 # The working arrays of learning: candidates and their values, which of them may grow, conflicting

@@ -38,8 +38,8 @@ Learn = Callable[[Samples, BoxModel, FitCallbacks], None]
 THETAS = (0.7, 0.5, 0.35, 0.2, 0.1, 0.05)
 _MOST_BOXES = 0.95
 
-# Of each third, ways to decide are compared on so many: finding several boxes takes longer.
-_MAX_DECISION_SAMPLES = 300
+# Of each third, so many are compared by several boxes or without some values: it takes longer.
+_MAX_SLOW_SAMPLES = 300
 
 # In streams, a copy without some values is compared after every so many samples: it takes longer.
 _COPY_PERIOD = 32
@@ -58,11 +58,11 @@ def update_calibration(
     if boxes.has_labels and boxes.n_classes > 1:
         y = np.array([label])
         shares = class_shares(boxes.labels, boxes.counts, boxes.n_classes)
-        nearest = model.find_nearest(xl, xu)
+        n_neighbors = 1 if calibration.decision_losses is None else N_NEIGHBORS[-1]
+        nearest, distances = model.find_neighbors(xl, xu, n_neighbors)
         winners = predicted_classes(nearest, len(boxes))
         calibration = calibration.updated(nearest, winners, y, shares, FADING)
-        if calibration.decision_losses is not None:
-            _, distances = model.find_neighbors(xl, xu, N_NEIGHBORS[-1])
+        if n_neighbors > 1:
             calibration = calibration.updated_by_neighbors(distances, y, shares, FADING)
         if n_samples % _COPY_PERIOD == 0:
             model.calibration = calibration
@@ -78,8 +78,7 @@ def cross_fit(
     calibration, trials, shares = _fit_thirds(samples, model, learn, learns_decision)
     if not trials:
         return calibration
-    if calibration.n_neighbors > 1:
-        trials = [trial.thinned() for trial in trials]
+    trials = [trial.thinned() for trial in trials]
     copies = [t.model.find_scores(*_without_values(t.model, t.xl, t.xu, t.number)) for t in trials]
     y = np.concatenate([trial.y for trial in trials])
     return calibration.updated_by_copies(*_joined(copies), y, shares)
@@ -133,8 +132,8 @@ def _fit_thirds(
     calibration = calibration.updated(*_joined(compared), y, shares)
     if learns_decision:
         some = [trial.thinned() for trial in trials]
-        distances = [t.model.find_neighbors(t.xl, t.xu, N_NEIGHBORS[-1])[1] for t in some]
         y = np.concatenate([trial.y for trial in some])
+        distances = [t.model.find_neighbors(t.xl, t.xu, N_NEIGHBORS[-1])[1] for t in some]
         calibration = calibration.updated_by_neighbors(np.concatenate(distances), y, shares)
     for trial in trials:
         trial.model.calibration = calibration
@@ -152,8 +151,8 @@ class _Trial(NamedTuple):
     y: np.ndarray
 
     def thinned(self) -> _Trial:
-        """Return the trial with as many samples as ways to decide are compared on."""
-        n_samples = min(len(self.y), _MAX_DECISION_SAMPLES)
+        """Return the trial with as many samples as are compared in slow ways."""
+        n_samples = min(len(self.y), _MAX_SLOW_SAMPLES)
         some = np.linspace(0, len(self.y) - 1, n_samples).astype(np.int64)
         return _Trial(self.number, self.model, *(frozen(array[some]) for array in self[2:]))
 

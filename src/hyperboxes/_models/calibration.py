@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -146,7 +147,7 @@ class DistanceCalibration:
             None if start.decision_losses is None else _joined(tables, start.decision_losses),
         )
 
-    @property
+    @cached_property
     def offset(self) -> float:
         """What is added to distances before the logarithm is taken."""
         return _RESOLUTION * math.exp(self.log_gaps / self.n_gaps)
@@ -161,18 +162,18 @@ class DistanceCalibration:
         """How much farther than the nearest box another counts e times less, if several decide."""
         return float(self._widths[self._decision[0]])
 
-    @property
+    @cached_property
     def slope(self) -> float:
         """The power of the distance: the geometric mean of those tried, weighted by likelihood."""
         losses, slopes = self._decided
         return math.exp(float(_weights(losses).sum(axis=1) @ np.log(slopes)))
 
-    @property
+    @cached_property
     def prior_weight(self) -> float:
         """The weight of the classes' shares: the mean of `PRIOR_WEIGHTS`, weighted likewise."""
         return float(_weights(self._decided[0]).sum(axis=0) @ PRIOR_WEIGHTS)
 
-    @property
+    @cached_property
     def power(self) -> float:
         """How the weight of the shares grows with the part unknown: the mean as of `slope`."""
         return math.exp(float(_weights(self.power_losses) @ np.log(POWERS)))
@@ -186,7 +187,7 @@ class DistanceCalibration:
         """`WIDTHS` in the unit of distances."""
         return WIDTHS * (self.offset / _RESOLUTION)
 
-    @property
+    @cached_property
     def _decision(self) -> tuple[int, int]:
         """The positions of the width and the number of boxes with the least log-loss."""
         if self.decision_losses is None:
@@ -256,12 +257,13 @@ class DistanceCalibration:
         fading: float = 1.0,
     ) -> Self:
         """Compare the scores of copies of samples that lack values with their classes."""
-        new = replace(self, power_losses=fading * self.power_losses)
-        tried = self.offset, self.slope, self.prior_weight, POWERS
-        rows = np.empty((3, nearest.scores.shape[1]))
-        of_samples = nearest.scores, nearest.tie_counts, nearest.unknown, winners, y, shares
-        nearest_kernels.weigh_powers(*of_samples, *tried, *rows, new.power_losses)
-        return new
+        losses, likely = fading * self.power_losses, np.empty(nearest.scores.shape)
+        of_samples = nearest.scores, nearest.tie_counts, nearest.unknown, winners, shares
+        numbers, row = (self.offset, self.slope, self.prior_weight), np.empty(len(shares))
+        for p, power in enumerate(POWERS):
+            nearest_kernels.calibrated(*of_samples, *numbers, power, row, likely)
+            losses[p] -= np.log(likely[np.arange(len(y)), y]).sum()
+        return replace(self, power_losses=losses)
 
     def scheduled(self, n_samples: int) -> Self:
         """Set the next update, after one before which so many samples were learned."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from hyperboxes._kernels import nearest as nearest_kernels
+from hyperboxes._kernels.search import ADDITION, SINGLE
 from hyperboxes._kernels.structs import NO_LABEL, Metric
 from hyperboxes._models.array_api import nearest_scores
 from hyperboxes._models.box_store import WORK_PER_CALL, AllClassTree, BoxStore, Workspace
@@ -20,6 +21,12 @@ from hyperboxes._models.calibration import (
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import MembershipFunction, NearestBoxes, closeness
 from hyperboxes._models.samples import Intervals, MinMaxScale, Samples, known_features, unknown_part
+
+# Fewer samples are not classified in single precision first. It has room for numbers much larger
+# than moderate ones, and distances that are not clipped are less than 1.
+_FEW = 32
+_MODERATE = 1e30
+_CLIPPED = 0.99
 
 # What the gaps of the features are combined to.
 FUNCTIONS = ("min", "mean")
@@ -129,7 +136,8 @@ class BoxModel:
         """Return the nearest boxes of each class, as the kernel `nearest_per_class` finds them.
 
         `distances`, of shape (n_samples, n_classes, n_neighbors), receives those of several boxes
-        of each class in order, and infinity where a class has fewer.
+        of each class in order, and infinity where a class has fewer; nothing else is computed with
+        `winners_only`, and they are those in single precision.
         """
         boxes = self.boxes
         if not isinstance(xl, np.ndarray):
@@ -143,7 +151,8 @@ class BoxModel:
             unknown_part(xl, compared),
         )
         workspace = Workspace.acquire(boxes)
-        arrays = AllClassTree.find(boxes, len(xl)) if winners_only else None
+        arrays = AllClassTree.find(boxes, len(xl)) if winners_only and distances is None else None
+        distances = np.empty((*shape, 1)) if distances is None else distances
         search = arrays or workspace.arrays, self.membership.metric, workspace.scratch.search
         row = 0
         while row < len(xl):
@@ -187,9 +196,37 @@ class BoxModel:
 
     def classify(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
         """Return the predicted class of each sample."""
-        if self.n_neighbors > 1:
-            return self._probabilities(*self.find_scores(xl, xu)).argmax(axis=1)
-        return predicted_classes(self.find_nearest(xl, xu, winners_only=True), len(self.boxes))
+        if self.n_neighbors == 1:
+            return predicted_classes(self.find_nearest(xl, xu, winners_only=True), len(self.boxes))
+        if not isinstance(xl, np.ndarray) or len(xl) < _FEW:
+            return self.probabilities(Intervals(xl, xu, None)).argmax(axis=1)
+        classes, is_clear = self._classify_roughly(xl, xu)
+        rest = Intervals(xl[~is_clear], xu[~is_clear], None)
+        classes[~is_clear] = self.probabilities(rest).argmax(axis=1)
+        return classes
+
+    def _classify_roughly(self, xl: np.ndarray, xu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return classes by distances in single precision, and where they are certain.
+
+        What the distances may be wrong by, as a part of the offset and times the slope, is what the
+        logarithms of odds may be wrong by. Where values are missing, nothing is certain.
+        """
+        assert self.calibration is not None
+        boxes, gamma, n_features = self.boxes, self.membership.gamma, xl.shape[1]
+        distances = np.empty((len(xl), boxes.n_classes, self.n_neighbors))
+        nearest = self.find_nearest(xl, xu, winners_only=True, distances=distances)
+        scores = self.calibration.soften(nearest, distances)
+        likely = self._probabilities(scores, np.full(len(xl), -1))
+        steep = np.maximum(gamma, 1.0)
+        with np.errstate(over="ignore"):
+            farthest = np.fmax.reduce(np.abs([boxes.lower, boxes.upper]), axis=None) * steep.max()
+            sizes = (np.maximum(np.abs(xl), np.abs(xu)) * steep).max(axis=1)
+            errors = (sizes + 1.0) * SINGLE + n_features * ADDITION
+            errors = np.expm1(2.0 * self.calibration.slope * errors / self.calibration.offset)
+        two = np.sort(likely, axis=1)[:, -2:]
+        is_clear = ((two[:, -1] - two[:, 0]) / 2.0 > errors) & (farthest < _MODERATE)
+        is_clear &= ((distances < _CLIPPED) | (distances == np.inf)).all(axis=(1, 2))
+        return likely.argmax(axis=1), is_clear
 
     def find_boxes(
         self, xl: np.ndarray, xu: np.ndarray, labels: np.ndarray, used: np.ndarray

@@ -160,4 +160,7 @@ def known_features(lower: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 def unknown_part(lower: np.ndarray, features: np.ndarray) -> np.ndarray:
     """Return the part of some features in which each sample has no value."""
-    return np.isnan(lower[:, features]).sum(axis=1) / max(np.count_nonzero(features), 1)
+    is_unknown = np.isnan(lower)
+    if not is_unknown.any():  # as mostly
+        return np.zeros(len(lower))
+    return is_unknown[:, features].sum(axis=1) / max(np.count_nonzero(features), 1)

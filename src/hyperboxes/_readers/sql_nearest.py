@@ -53,7 +53,7 @@ class _Writer:
         return (
             f"(WITH {self._boxes()}\n"
             f"  SELECT CASE {p}label {choices} END\n"
-            f"  FROM {self._ranks()} {p}ranks\n"
+            f"  FROM {self._ranks()}\n"
             f"  GROUP BY {p}rank, {p}label\n"
             f"  ORDER BY {p}rank DESC, {self._oldest()}, SUM({p}n) DESC, {p}label LIMIT 1)"
         )
@@ -111,14 +111,14 @@ class _Writer:
         by_label = f"OVER (PARTITION BY {p}label"
         yield (
             "ordered",
-            f"*, ROW_NUMBER() {by_label} ORDER BY {p}distance) AS {p}place, "
+            f"*, ROW_NUMBER() {by_label} ORDER BY {p}distance) AS {p}position, "
             f"MIN({p}distance) {by_label}) AS {p}least, MAX({p}rank) {by_label}) AS {p}best\n"
-            f"    FROM {self._ranks(f'{p}distance, ')} {p}ranks",
+            f"    FROM {self._ranks(f'{p}distance, ')}",
         )
         distance = f"MIN({p}distance)"
         if n_neighbors > 1:
             exponent = f"({p}least - {p}distance) / {double(width)}"
-            is_near = f"{p}place <= {n_neighbors} AND {exponent} > {double(_LEAST_EXPONENT)}"
+            is_near = f"{p}position <= {n_neighbors} AND {exponent} > {double(_LEAST_EXPONENT)}"
             total = f"SUM(CASE WHEN {is_near} THEN EXP({exponent}) ELSE 0.0e0 END)"
             distance = f"{distance} - {double(width)} * LN({total} / {double(n_neighbors)})"
         n_tied = f"SUM(CASE WHEN {p}rank = {p}best THEN {p}n ELSE 0 END)"
@@ -160,20 +160,20 @@ class _Writer:
         mean of the probability of the nearest box's class and some others.
         """
         p = self.prefix
-        places = f"ORDER BY {p}rank DESC, {p}oldest, {p}n DESC, {p}label"
-        yield "placed", f"*, ROW_NUMBER() OVER ({places}) AS {p}place FROM {p}likely"
-        is_first = f"CASE WHEN {p}place = 1 THEN"
+        winner_first = f"ORDER BY {p}rank DESC, {p}oldest, {p}n DESC, {p}label"
+        yield "sorted", f"*, ROW_NUMBER() OVER ({winner_first}) AS {p}position FROM {p}likely"
+        is_first = f"CASE WHEN {p}position = 1 THEN"
         order = f"OVER (ORDER BY {is_first} 1 ELSE 0 END, {p}p DESC, {p}label"
         yield (
             "summed",
             f"*, SUM({p}p) {order} ROWS UNBOUNDED PRECEDING) AS {p}above, "
             f"ROW_NUMBER() {order}) AS {p}number, MAX({is_first} {p}p END) OVER () AS {p}own\n"
-            f"    FROM {p}placed",
+            f"    FROM {p}sorted",
         )
         mean = f"({p}own + {p}above) / ({p}number + 1)"
         level = f"MAX({is_first} {p}own ELSE {mean} END) OVER ()"
-        yield "levels", f"{p}label, {p}p, {p}place, {level} AS {p}level FROM {p}summed"
-        is_level = f"{p}place = 1 OR {p}p > {p}level"
+        yield "levels", f"{p}label, {p}p, {p}position, {level} AS {p}level FROM {p}summed"
+        is_level = f"{p}position = 1 OR {p}p > {p}level"
         value = f"CASE WHEN {is_level} THEN {p}level ELSE {p}p END AS {p}p"
         yield "levelled", f"{p}label, {value} FROM {p}levels"
 
@@ -215,10 +215,16 @@ class _Writer:
         p, facts = self.prefix, self._facts
         gaps = ", ".join(map(self._gap, range(len(self.columns))))
         own = ", ".join([*self._names("box", "label", "n"), self._single()])
-        source = f"(SELECT {own}, {gaps} FROM {p}boxes) {p}gaps"
+        source = self._table(f"{own}, {gaps} FROM {p}boxes", "gaps")
         source = self._mean(source) if self.record.is_mean else self._largest(source)
         distances = f"(SELECT {facts}, {source}) {p}distances"
-        return f"(SELECT {facts}, {more}{self._closeness()} FROM {distances})"
+        return f"(SELECT {facts}, {more}{self._closeness()} FROM {distances}) {p}ranks"
+
+    def _table(self, query: str, name: str) -> str:
+        """Return a query of one row for each box, which has a name."""
+        # A limit keeps databases from writing out each column again wherever it is used.
+        n_boxes = np.count_nonzero(self.record.labels >= 0)
+        return f"(SELECT {query} LIMIT {n_boxes}) {self.prefix}{name}"
 
     def _closeness(self) -> str:
         distance = f"{self.prefix}distance"
@@ -249,7 +255,7 @@ class _Writer:
             far = " + ".join([far, *gaps[start:end]])
             rest = "".join(f", {gap}" for gap in gaps[end:])
             sums = f"{near} AS {p}near, {far} AS {p}far"
-            source = f"(SELECT {self._facts}, {sums}{rest} FROM {source}) {p}sums{start}"
+            source = self._table(f"{self._facts}, {sums}{rest} FROM {source}", f"sums{start}")
             near, far = f"{p}near", f"{p}far"
         number = f"{n_features}.0e0"
         beyond = f"CASE WHEN {far} > {number} THEN {far} ELSE {number} END"
@@ -268,7 +274,7 @@ class _Writer:
             named = ", ".join(
                 f"{_larger(*pair)} AS {name}" for pair, name in zip(pairs, gaps, strict=True)
             )
-            source = f"(SELECT {self._facts}, {named} FROM {source}) {p}level{level}"
+            source = self._table(f"{self._facts}, {named} FROM {source}", f"level{level}")
         return f"{gaps[0]} AS {p}distance FROM {source}"
 
 
