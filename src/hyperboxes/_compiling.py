@@ -4,8 +4,6 @@ Numba has events for compiling, which it does if its cache does not have the cod
 waits at a terminal or in a notebook gets one line on standard error per process.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import sys

@@ -1,7 +1,5 @@
 """Docstrings that share passages, each written once, and the passages that estimators share."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from typing import TypeVar

@@ -5,8 +5,6 @@ Compile as the user that will use it, on the same kind of processor, and again a
 of hyperboxes or Numba.
 """
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import os

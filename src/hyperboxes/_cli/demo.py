@@ -5,8 +5,6 @@ give equal boxes; rules, an explanation, updates, merging and a report of one mo
 compared with a tree and a forest; a stream with concept drift. All files are kept, for you to try.
 """
 
-from __future__ import annotations
-
 import argparse
 import runpy
 import shlex

@@ -8,8 +8,6 @@ The file may be larger than memory, unless --cv is given. Labels that are not cl
 count as mistakes. Rows without a label are left out if --unlabeled marks them, here or in training.
 """
 
-from __future__ import annotations
-
 import argparse
 import warnings
 from collections.abc import Iterable, Sequence

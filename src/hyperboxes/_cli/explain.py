@@ -3,8 +3,6 @@
 Row 1 is the first below the names of the columns.
 """
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ Columns are matched by name, in any order. The file may be larger than memory. R
 table on standard output unless -o names a file.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Iterator
 from typing import Any

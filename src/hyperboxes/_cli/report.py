@@ -5,8 +5,6 @@ predictions for single rows, with pictures. It needs no network and no other fil
 the model has not learned. Row 1 is the first below the names of the columns.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from hyperboxes._cli.columns import (

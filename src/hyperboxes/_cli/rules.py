@@ -6,8 +6,6 @@ With --data, each rule is measured on the rows of a table: the share of them tha
 with --target, the share of these that are of its class.
 """
 
-from __future__ import annotations
-
 import argparse
 from types import NoneType
 from typing import Any

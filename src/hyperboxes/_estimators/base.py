@@ -3,8 +3,6 @@
 `BoxEstimator` is the base of clustering and classifiers, `BoxClassifier` that of classifiers.
 """
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`BoostedHyperboxes`: a few short boxes with weights, found by boosting."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import fields
 from numbers import Integral, Real

@@ -1,7 +1,5 @@
 """Categorical columns: which they are, their codes, and counts of categories in parts of data."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple

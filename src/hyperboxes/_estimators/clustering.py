@@ -1,7 +1,5 @@
 """Clustering: boxes without labels, and clusters of boxes that are near each other."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any, ClassVar, Self
 

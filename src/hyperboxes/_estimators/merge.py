@@ -1,7 +1,5 @@
 """`merge`: one model from several that were fitted independently."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """`RandomHyperboxes`: an ensemble of models on random subsets of samples and features."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from functools import partial

@@ -5,8 +5,6 @@ its own. Classes are named, and imported on use: `hyperboxes --help` needs none,
 these names leads to `hyperboxes.literature`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Validation of samples, labels and parameters, with errors that name the column and the cell."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager

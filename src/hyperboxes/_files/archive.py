@@ -3,8 +3,6 @@
 A file is data, never code: names, types, shapes and sums are checked before anything is used.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Additive models as ONNX graphs, whose long lists of boxes are cut into chunks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hyperboxes._models.records import AdditiveBoxes

@@ -4,8 +4,6 @@ Distances are whole numbers and equal those of `_kernels/ensemble.py`. Votes are
 last digits: runtimes have exponentials of their own, and add up in another order.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hyperboxes._files.onnx_additive import list_lengths, write_chunks

@@ -5,8 +5,6 @@ nearest box. Probabilities may differ in the last digits: runtimes have logarith
 Samples are the rows of a chunk, boxes are sorted by class.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 # A missing value becomes an interval turned inside out, infinitely far inside every box.

@@ -5,8 +5,6 @@ checked by the same rules as what is loaded, so that every saved model can be lo
 JSON: plain values, lists, dictionaries, and learners by their name and parameters.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import os

@@ -1,7 +1,5 @@
 """The arrays and JSON of each type of model in files, and the checks of what a file has."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Set

@@ -4,8 +4,6 @@ The number of boxes is chosen by samples held out; weights are those of all samp
 the average of several runs.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ Boosting needs three results from all samples: which cells a box splits, the wei
 in them, and, in the end, the number of samples in each box. So samples can be in other processes.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Pilot members decide how features are sampled; samples that a member was not tra
 measure it.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

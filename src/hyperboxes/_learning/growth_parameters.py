@@ -1,7 +1,5 @@
 """The pieces of a learner by the names that users give them, as the rule that kernels follow."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

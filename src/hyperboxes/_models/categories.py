@@ -1,7 +1,5 @@
 """Categories of a feature and their encoded positions, learned from the classes of samples."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Ensembles of models on subsets of features, in codes, and their layout for kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Boxes as users see them: `Hyperboxes`, and the boxes of additive models with their weights."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Self
 

@@ -1,7 +1,5 @@
 """`BoxModel`: boxes with their scale, membership function and calibration."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """`Codes`: each feature's values as whole numbers from 0 to `n_bins`, and back."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Self
 

@@ -4,8 +4,6 @@ The search takes values to try and a function that returns margins; what these a
 type of model. The work of a search is limited.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Explanations of predictions: what users take apart, print, show or pass on to other programs."""
 
-from __future__ import annotations
-
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ another box, or a value of the caller's samples. Values count as different where
 model distinguishes them, which compares them after scaling.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping

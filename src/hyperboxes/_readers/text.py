@@ -1,7 +1,5 @@
 """Words that all readers share: conditions, values of categories, numbers, aligned columns."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 

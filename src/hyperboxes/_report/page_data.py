@@ -1,7 +1,5 @@
 """The data of a report: samples, boxes, explanations and what the editor needs, for JSON."""
 
-from __future__ import annotations
-
 import base64
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Boosting on partitions: bins, cells and counts are worked out where the samples are."""
 
-from __future__ import annotations
-
 import copy
 from fractions import Fraction
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """A first look at all partitions: features, ranges, classes, and the positions of categories."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import dataclass, field, replace
 from functools import reduce

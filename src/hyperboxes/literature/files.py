@@ -1,7 +1,5 @@
 """Files of the literature's models: what each stores in addition to its boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from types import NoneType

@@ -1,7 +1,5 @@
 """Simpson's fuzzy min-max network, its variants EFMNN, KNEFMNN and RFMNN, and its clustering."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from numbers import Integral

@@ -1,7 +1,5 @@
 """`MultiGranularGFMM`: small boxes on parts of the samples, then fewer, larger ones of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -3,8 +3,6 @@
 `export_text` and `export_frame` find these functions by the registry.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`matrix_gfmm`: online learning as array operations over all boxes, on any device."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """`MixedGFMM`: boxes in the numbers that count categories (EIOL-GFMM), as an estimator."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`OverlappingFuzzyMinMax`: boxes of several classes overlap, and prediction resolves the class."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real
