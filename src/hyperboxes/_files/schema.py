@@ -145,7 +145,7 @@ def categories_from_json(header: Mapping[str, Any], n_features: int) -> dict[int
         if not (key.isdecimal() and key.isascii() and int(key) < n_features):
             raise ModelFileError("there are categories of a feature that does not exist")
         categories[int(key)] = _from_json(value)
-    return categories
+    return dict(sorted(categories.items()))  # JSON sorts "10" before "2"
 
 
 def _from_json(value: Any) -> Categories:
