@@ -15,7 +15,7 @@ from hyperboxes._models.categories import Categories
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import AdditiveBoxes, NearestBoxes, closeness
 from hyperboxes._models.samples import unknown_part
-from hyperboxes._readers.rounding import Rounding
+from hyperboxes._readers.text import Rounding
 
 # The search is greedy, because nobody can try all sets of many features.
 

@@ -21,8 +21,7 @@ from hyperboxes._models.records import (
 from hyperboxes._readers import explanation_html, explanation_text
 from hyperboxes._readers.counterfactuals import Found, change_additive, change_nearest
 from hyperboxes._readers.fitted import FittedModel, check_integer
-from hyperboxes._readers.rounding import Bounds, Rounding
-from hyperboxes._readers.text import category_value, json_value
+from hyperboxes._readers.text import Bounds, Rounding, category_value, json_value
 
 # What rounding errors may make of no difference between memberships.
 _NOISE = 1e-9

@@ -17,8 +17,9 @@ from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble
 from hyperboxes._readers.fitted import FittedModel, check_integer, read_fitted
 from hyperboxes._readers.quality import GivenSamples, Quality, find_short_rules
-from hyperboxes._readers.rounding import Bounds, Rounding
 from hyperboxes._readers.text import (
+    Bounds,
+    Rounding,
     align,
     condition_text,
     half_open_text,

@@ -22,8 +22,7 @@ from hyperboxes._readers.explain import explain_encoded
 from hyperboxes._readers.explanation import ExplainedBox, Explanation
 from hyperboxes._readers.fitted import FittedModel
 from hyperboxes._readers.quality import GivenSamples, Quality, find_short_rules
-from hyperboxes._readers.rounding import Bounds, Rounding
-from hyperboxes._readers.text import number_text, set_text
+from hyperboxes._readers.text import Bounds, Rounding, number_text, set_text
 
 _DECIMALS = 6
 _MEMBERSHIP_DECIMALS = 9
