@@ -50,9 +50,8 @@ from hyperboxes._learning.ensemble import (
 )
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.calibration import fit_vote_calibration, vote_probabilities
-from hyperboxes._models.ensemble import EnsembleModel, VoteSettings
+from hyperboxes._models.ensemble import SCALINGS, Codes, EnsembleModel, VoteSettings
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.quantizer import SCALINGS, Codes
 from hyperboxes._models.records import BoxEnsemble
 from hyperboxes._models.samples import slices
 

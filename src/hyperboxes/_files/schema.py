@@ -29,9 +29,8 @@ from hyperboxes._models.calibration import (
     VoteCalibration,
 )
 from hyperboxes._models.categories import Categories
-from hyperboxes._models.ensemble import EnsembleModel, VoteSettings
+from hyperboxes._models.ensemble import MOST_LEVELS, Codes, EnsembleModel, VoteSettings
 from hyperboxes._models.model import FUNCTIONS, BoxModel, Membership
-from hyperboxes._models.quantizer import MOST_LEVELS, Codes
 from hyperboxes._models.records import AdditiveBoxes, EnsembleMember
 from hyperboxes._models.samples import MinMaxScale
 
