@@ -11,13 +11,12 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state, compute_class_weight
 
 from hyperboxes._kernels import boosting
-from hyperboxes._kernels import boosting as boosting_kernels
 from hyperboxes._learning import boosting as boosting_learning
 from hyperboxes._learning.boosting import TrainingSets, in_units, merge_equal, unit_of
 from hyperboxes._learning.cells import Bins, Cells, LocalSamples, find_contained, split_names
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.categories import Categories
-from hyperboxes.dask._engine import Engine, Partition, split_labels
+from hyperboxes.dask._engine import Engine, Partition, naming_partition, split_labels
 from hyperboxes.dask._survey import Survey, is_empty, with_positions
 
 # For each box a worker writes down in which cells the samples of a partition are: a region, and
@@ -31,10 +30,10 @@ class Binned(NamedTuple):
     codes: np.ndarray
     labels: np.ndarray
 
-    def for_kernels(self) -> boosting_kernels.Samples:
+    def for_kernels(self) -> boosting.Samples:
         """Return the samples without what only a search needs."""
         nothing, ones = np.empty(0, np.int64), np.ones(len(self.labels), np.int64)
-        return boosting_kernels.Samples(
+        return boosting.Samples(
             self.codes, nothing, self.labels, nothing, ones, np.empty(0, np.uint64)
         )
 
@@ -99,7 +98,7 @@ class DistributedSamples:
         self,
         engine: Engine,
         binned: list[Any],
-        searched: boosting_kernels.Samples,
+        searched: boosting.Samples,
         weights: np.ndarray,
         class_counts: np.ndarray,
     ) -> None:
@@ -251,11 +250,9 @@ class Reader(NamedTuple):
         X, y = split_labels(X, y)
         if is_empty(X, y):
             return np.empty((0, self.n_features)), np.empty(0, np.int32)
-        try:
+        with naming_partition(number):
             X = with_positions(X, self.categories)
             X, _, y = copy.copy(self.unfitted)._validate_samples(X, y, None)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"Partition {number}: {error}") from error
         return X, np.searchsorted(self.classes, y).astype(np.int32)
 
 
@@ -273,9 +270,8 @@ def draw_partition(
     """Return some samples of a partition, all if no rows are named."""
     X, labels = reader.read(number, X, y)
     counts = np.bincount(labels, minlength=len(reader.classes))
-    return (
-        Subsample(X, labels, counts) if rows is None else Subsample(X[rows], labels[rows], counts)
-    )
+    chosen = slice(None) if rows is None else rows
+    return Subsample(X[chosen], labels[chosen], counts)
 
 
 def join_drawn(parts: list[Subsample]) -> Subsample:
@@ -300,8 +296,7 @@ def _draw(
         engine.task(draw_partition, f"{number}", shared, rows[number], number, *partition)
         for number, partition in enumerate(partitions)
     ]
-    drawn: Subsample = engine.compute(engine.tree(join_drawn, tasks))
-    return drawn
+    return engine.compute(engine.tree(join_drawn, tasks))
 
 
 def _boost(

@@ -1,6 +1,7 @@
 """A first look at all partitions: features, ranges, classes, and the positions of categories."""
 
 import copy
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Self
@@ -30,14 +31,10 @@ def count_categories(estimator: Any, X: Any, y: np.ndarray | None) -> Tally:
         return {}
     has_label, _ = find_labels(y, getattr(estimator, "unlabeled", None))
     labels = [label if known else None for label, known in zip(y.tolist(), has_label, strict=True)]
-    tally: Tally = {}
-    for j, (values, codes) in code_columns(X, columns).items():
-        tally[j] = {value: {} for value in values}
-        for code, label in zip(codes.tolist(), labels, strict=True):
-            if code >= 0:
-                counts = tally[j][values[code]]
-                counts[label] = counts.get(label, 0) + 1
-    return tally
+    return {
+        j: Counter((values[k], y) for k, y in zip(codes.tolist(), labels, strict=True) if k >= 0)
+        for j, (values, codes) in code_columns(X, columns).items()
+    }
 
 
 def with_positions(X: Any, categories: dict[int, Categories]) -> Any:
