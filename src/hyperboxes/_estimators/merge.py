@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._estimators.base import BoxEstimator
 from hyperboxes._estimators.capabilities import Operation, require
 from hyperboxes._estimators.categorical import known_categories
-from hyperboxes._estimators.registry import SPEED_PARAMETERS, MergeSettings, find_by_class
+from hyperboxes._estimators.registry import SPEED_PARAMETERS, find_by_class
 from hyperboxes._estimators.validation import column_name
 from hyperboxes._kernels import agglomerative
 from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
@@ -119,15 +119,14 @@ def _digest(boxes: BoxStore) -> bytes:
 
 def _merge_boxes(parts: list[BoxStore], model: Any) -> BoxStore:
     """Put boxes together, cut those that overlap other classes, and agglomerate."""
-    settings = _merge_settings(model)
-    growth = make_growth_parameters(
-        model._model.membership,
-        theta=float(model.theta),
-        selection=model.selection,
-        overlap=settings.overlap,
-        similarity=settings.similarity,
-        min_similarity=settings.min_similarity,
-    )
+    entry = find_by_class(type(model))
+    assert entry is not None
+    assert entry.merge_settings is not None
+    settings = entry.merge_settings.for_model(model)
+    names = ("overlap", "similarity", "min_similarity")
+    options = {name: getattr(settings, name) for name in names}
+    options |= {"theta": float(model.theta), "selection": model.selection}
+    growth = make_growth_parameters(model._model.membership, **options)
     boxes = _collect(parts)
     if boxes.n_classes > 0:
         _cut_overlaps(boxes, growth)
@@ -145,13 +144,6 @@ def _join(
     if len(known) < len(calibrations):
         return None
     return DistanceCalibration.joined(known, boxes.n_seen)
-
-
-def _merge_settings(model: Any) -> MergeSettings:
-    entry = find_by_class(type(model))
-    assert entry is not None
-    assert entry.merge_settings is not None
-    return entry.merge_settings.for_model(model)
 
 
 def _check_alike(models: list[Any]) -> None:

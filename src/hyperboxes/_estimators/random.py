@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
@@ -18,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
 from hyperboxes._estimators.base import BoxClassifier
-from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
+from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES
 from hyperboxes._estimators.class_weight import share_samples
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
 from hyperboxes._estimators.registry import find_by_class
@@ -58,29 +57,18 @@ from hyperboxes._models.samples import slices
 
 def find_learners(estimator: Any, share: float, *, has_many: bool = False) -> list[MemberLearner]:
     """Return the learners of members, which take turns and draw a share of the samples."""
-    learners = estimator
-    if learners is None and has_many:
-        learners = [ImprovedOnlineGFMM(theta=0.03)]
-    elif learners is None:
-        learners = [
-            ImprovedOnlineGFMM(theta=0.1),
-            AgglomerativeGFMM(theta=0.7, algorithm="agglo2"),
-        ]
-    elif not isinstance(learners, list):
-        learners = [learners]
+    few = ImprovedOnlineGFMM(theta=0.1), AgglomerativeGFMM(theta=0.7, algorithm="agglo2")
+    usual = [ImprovedOnlineGFMM(theta=0.03)] if has_many else list(few)
+    given = estimator if isinstance(estimator, list) else [estimator]
+    learners = usual if estimator is None else given
     if not learners:
         raise ValueError("estimator is an empty list: name at least one learner, or None.")
+    found = []
     for learner in learners:
         _check(learner)
-    return [
-        MemberLearner(
-            learner._learn,
-            learner.membership_function,
-            share,
-            isinstance(learner, AgglomerativeGFMM),
-        )
-        for learner in learners
-    ]
+        merges = isinstance(learner, AgglomerativeGFMM)
+        found.append(MemberLearner(learner._learn, learner.membership_function, share, merges))
+    return found
 
 
 def _check(learner: Any) -> None:
@@ -549,20 +537,8 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
             answers = threads.map(answer, slices(len(lower), _rows_at_once(len(lower), n_jobs)))
             return np.concatenate(list(answers))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
-        """Return the accuracy of `predict` on the given samples.
-
-        {tested}
-        {interval_ends}
-        {accuracy}
-        """
-        return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
-
-    @property
-    def categories_(self) -> dict[Any, list[Any]]:
-        """The values of each categorical feature, by its name or index."""
-        check_is_fitted(self)
-        return list_categories(self)
+    score = BoxClassifier.score
+    categories_ = BoxClassifier.categories_
 
     def _record(self) -> BoxEnsemble:
         """Return the fitted model as a record."""

@@ -170,9 +170,9 @@ def validate_samples(
     if coded and y:
         numbers, labels = validated
         weights = check_weights(sample_weight, numbers)
-        for j, positions in learn_positions(
-            estimator, coded, _mask(estimator, labels), weights
-        ).items():
+        has_label, _ = find_labels(labels, getattr(estimator, "unlabeled", None))
+        labels = np.ma.masked_array(labels, ~has_label)
+        for j, positions in learn_positions(estimator, coded, labels, weights).items():
             numbers[:, j] = positions
     return validated
 
@@ -181,62 +181,48 @@ def _is_table(X: Any) -> bool:
     return is_frame(X) or (not hasattr(X, "toarray") and np.ndim(X) == 2)
 
 
-def _mask(estimator: Any, y: np.ndarray) -> np.ndarray:
-    """Mask the values that stand for no label."""
-    has_label, _ = find_labels(y, getattr(estimator, "unlabeled", None))
-    return np.ma.masked_array(y, ~has_label)
-
-
 @contextmanager
 def _naming_cells(estimator: Any, X: Any) -> Iterator[None]:
     """Name the cell in errors of the conversion to an array."""
     try:
         yield
     except (TypeError, ValueError) as error:
-        if is_frame(X):
+        if is_frame(X) or (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2):
             _reject_cells(estimator, X, error)
-        elif isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
-            _reject_texts(estimator, X, error)
         raise
 
 
-def _reject_cells(estimator: Any, frame: Any, error: Exception) -> None:
-    """Raise an error for the first cell that is not a number, if there is one."""
-    for name, values in list_columns(frame):
+def _reject_cells(estimator: Any, X: Any, error: Exception) -> None:
+    """Raise an error for the first cell that is not a number, if there is one.
+
+    Arrays of objects may hold anything that becomes a number: only their texts are looked at.
+    """
+    has_names = is_frame(X)
+    for name, values in list_columns(X) if has_names else _list_columns(X):
         for row, value in enumerate([] if _are_numbers(values) else values):
-            if not _are_numbers([value]):
+            if (has_names or isinstance(value, str)) and not _are_numbers([value]):
+                advice = _advise(estimator, value, has_names)
                 raise ValueError(
-                    f"{name} holds {value!r} in row {row}, which is no number. "
-                    f"{_advise(estimator, value)}"
+                    f"{name} holds {value!r} in row {row}, which is no number. {advice}"
                 ) from error
 
 
-def _reject_texts(estimator: Any, table: np.ndarray, error: Exception) -> None:
-    """Raise an error for the first text in an array of objects that is not a number."""
-    for j in range(table.shape[1]):
-        for row, value in enumerate(table[:, j]):
-            if isinstance(value, str) and not _are_numbers([value]):
-                message = f"column {j} holds {value!r} in row {row}, which is no number. "
-                if "categorical_features" in estimator.get_params(deep=False):
-                    message += (
-                        "If it is a category, pass a data frame (of a transformer before the "
-                        'model: set_output(transform="pandas")), or the indices of such columns '
-                        "as categorical_features."
-                    )
-                else:
-                    message += _advise(estimator, value)
-                raise ValueError(message) from error
-
-
-def _advise(estimator: Any, value: Any) -> str:
+def _advise(estimator: Any, value: Any, has_names: bool) -> str:
     """Return what to do about a cell that is not a number."""
+    takes_categories = "categorical_features" in estimator.get_params(deep=False)
+    if takes_categories and not has_names:
+        return (
+            "If it is a category, pass a data frame (of a transformer before the model: "
+            'set_output(transform="pandas")), or the indices of such columns as '
+            "categorical_features."
+        )
     if isinstance(value, str) and looks_like_a_date(value):
         return (
             "If these are dates or times, make numbers of them, such as the days since a date, the "
             "month, the weekday or the hour (pandas.to_datetime reads them), or leave the column "
             "out."
         )
-    if "categorical_features" in estimator.get_params(deep=False):
+    if takes_categories:
         return (
             "Replace it or, if the column holds categories, name it in categorical_features; else "
             "encode the column or leave it out."
