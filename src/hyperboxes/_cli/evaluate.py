@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperboxes._cli import common
 from hyperboxes._cli.columns import (
     FeatureReader,
     add_matching,
@@ -26,22 +27,7 @@ from hyperboxes._cli.columns import (
     match_spelling,
     read_target,
 )
-from hyperboxes._cli.common import (
-    CHUNK_SIZE,
-    TARGET_HELP,
-    UsageError,
-    add_data,
-    add_json,
-    add_model,
-    add_number,
-    add_target,
-    n_boxes,
-    note,
-    print_json,
-    progress,
-    split_model,
-    with_progress,
-)
+from hyperboxes._cli.common import UsageError
 from hyperboxes._cli.tables import Table, find_files, open_table
 
 HELP = "compare predictions with true labels"
@@ -60,14 +46,14 @@ _NO_LABEL = ""
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_model(parser)
-    add_data(parser, several=True)
-    add_target(parser, required=False, help_text=TARGET_HELP)
+    common.add_model(parser)
+    common.add_data(parser, several=True)
+    common.add_target(parser, required=False, help_text=common.TARGET_HELP)
     add_matching(parser)
     folds = "cross-validate: train models like MODEL on all folds of DATA but one, predict that"
-    add_number(parser, "--cv", folds)
-    add_json(parser, "the scores")
-    add_number(parser, "--chunk-size", "rows that are read at a time", CHUNK_SIZE)
+    common.add_number(parser, "--cv", folds)
+    common.add_json(parser, "the scores")
+    common.add_number(parser, "--chunk-size", "rows that are read at a time", common.CHUNK_SIZE)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -81,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
     reader = find_features(args, model, table, args.target)
     scores = (_cross_validate if args.cv else _evaluate)(args, table, reader)
     if args.json:
-        print_json(scores)
+        common.print_json(scores)
     else:
         _print_scores(scores)
     reader.note_unknown(args)
@@ -92,12 +78,12 @@ def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> 
     model = reader.model
     predictions = Predictions(model.classes_)
     chunks = table.chunks([*reader.columns, args.target], args.chunk_size)
-    for chunk in with_progress(args, "Evaluating", chunks):
+    for chunk in common.with_progress(args, "Evaluating", chunks):
         labels, has_label = read_target(args, model, chunk)
         predictions.add(model, reader.read(chunk), labels, has_label)
     if len(predictions) == 0:
         raise ValueError(f"{table.name} has no rows with a label")
-    return _find_scores(predictions, model, n_boxes(model))
+    return _find_scores(predictions, model, common.n_boxes(model))
 
 
 def _cross_validate(
@@ -115,14 +101,14 @@ def _cross_validate(
         )
     if (few := classes[counts < args.cv]).size:
         few_rows = f"Note: there are fewer than {args.cv} rows of {few[0]}"
-        note(args, f"{few_rows}, so not every fold has one")
+        common.note(args, f"{few_rows}, so not every fold has one")
     predictions, accuracies, sizes = Predictions(classes), [], []
-    with progress(args, "Cross-validating", args.cv) as update:
+    with common.progress(args, "Cross-validating", args.cv) as update:
         for fold in _make_folds(labels, args.cv):
             model = _fit_without(fold, reader.model, X, labels)
             predicted = predictions.add(model, _take(X, fold), labels[fold])
             accuracies.append(float(np.mean(predicted == labels[fold])))
-            sizes.append(n_boxes(model))
+            sizes.append(common.n_boxes(model))
             update(len(accuracies), f"{len(accuracies)} of {args.cv} folds")
     return _find_scores(predictions, reader.model, round(np.mean(sizes)), accuracies)
 
@@ -147,7 +133,7 @@ def _fit_without(fold: np.ndarray, like: Any, X: Any, labels: np.ndarray) -> Any
     from hyperboxes._estimators.pipelines import ModelParts, join_model
 
     rows = np.setdiff1d(np.arange(len(labels)), fold)
-    has_label, (steps, estimator, threshold) = labels[rows] != _NO_LABEL, split_model(like)
+    has_label, (steps, estimator, threshold) = labels[rows] != _NO_LABEL, common.split_model(like)
     estimator = clone(estimator)
     if "unlabeled" in estimator.get_params(deep=False):
         estimator.set_params(unlabeled=None if has_label.all() else _NO_LABEL)
@@ -156,7 +142,7 @@ def _fit_without(fold: np.ndarray, like: Any, X: Any, labels: np.ndarray) -> Any
     if getattr(estimator, "random_state", 0) is None:
         estimator.set_params(random_state=0)  # the same scores each time
     model = join_model(ModelParts([clone(step) for step in steps], estimator, None))
-    fitted = split_model(model.fit(_take(X, rows), labels[rows]))
+    fitted = common.split_model(model.fit(_take(X, rows), labels[rows]))
     return join_model(fitted._replace(threshold=threshold))
 
 
@@ -232,12 +218,12 @@ class Predictions:
 
 
 def _find_scores(
-    predictions: Predictions, model: Any, n_boxes: int, fold_accuracies: Sequence[float] = ()
+    predictions: Predictions, model: Any, size: int, fold_accuracies: Sequence[float] = ()
 ) -> dict[str, Any]:
     """Return the scores for JSON; a score of 0 / 0 is None.
 
     `held` is the share of the samples that a box contains, of models with memberships. In
-    cross-validation there is an accuracy of each fold, and `n_boxes` is the mean, rounded.
+    cross-validation there is an accuracy of each fold, and `size`, the number of boxes, is a mean.
     """
     from hyperboxes._readers.quality import class_scores, overall_scores
 
@@ -245,11 +231,11 @@ def _find_scores(
     accuracy, balanced_accuracy = overall_scores(matrix)
     support = matrix.sum(axis=1)
     held = predictions.contained_share()
-    threshold = split_model(model).threshold
+    threshold = common.split_model(model).threshold
     decided = {} if threshold is None else {"class": threshold.label, "probability": threshold[0]}
     return {
         "n_samples": int(matrix.sum()),
-        "n_boxes": n_boxes,
+        "n_boxes": size,
         **({"threshold": decided} if decided else {}),
         "accuracy": accuracy,
         "majority_class": names[support.argmax()],

@@ -8,6 +8,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from hyperboxes._cli import common
 from hyperboxes._cli.columns import (
     FeatureReader,
     add_matching,
@@ -16,20 +17,7 @@ from hyperboxes._cli.columns import (
     find_membership,
     load_model,
 )
-from hyperboxes._cli.common import (
-    CHUNK_SIZE,
-    STDIO,
-    UsageError,
-    add_data,
-    add_json,
-    add_model,
-    add_number,
-    check_output,
-    is_parquet,
-    open_writer,
-    split_model,
-    with_progress,
-)
+from hyperboxes._cli.common import UsageError
 from hyperboxes._cli.tables import Chunk, find_files, open_table
 
 HELP = "predict the classes of the rows of a table"
@@ -44,12 +32,12 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_model(parser)
-    add_data(parser, several=True)
+    common.add_model(parser)
+    common.add_data(parser, several=True)
     parser.add_argument(
         "-o",
         "--output",
-        default=STDIO,
+        default=common.STDIO,
         metavar="FILE",
         help="write there: CSV, gzipped if it ends in .gz, or Parquet if in .parquet",
     )
@@ -61,22 +49,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--column", default="prediction", metavar="NAME", help="name of the column of classes"
     )
-    add_json(parser, "each row")
+    common.add_json(parser, "each row")
     add_matching(parser)
-    add_number(parser, "--jobs", "threads that predict", 1)
-    add_number(parser, "--chunk-size", "rows that are read at a time", CHUNK_SIZE)
+    common.add_number(parser, "--jobs", "threads that predict", 1)
+    common.add_number(parser, "--chunk-size", "rows that are read at a time", common.CHUNK_SIZE)
 
 
 def run(args: argparse.Namespace) -> None:
     """Predict."""
     files = find_files(args.data)
-    check_output(args.output, *files, args.model)
-    if args.json and is_parquet(args.output):
+    common.check_output(args.output, *files, args.model)
+    if args.json and common.is_parquet(args.output):
         raise UsageError("--json does not go with a Parquet file")
     model = load_model(args.model)
     if args.proba or args.membership:
         check_classifier(model, args.model)
-    estimator = split_model(model).estimator
+    estimator = common.split_model(model).estimator
     if args.membership and not hasattr(estimator, "membership"):
         kind = type(estimator).__name__
         raise ValueError(
@@ -90,8 +78,8 @@ def run(args: argparse.Namespace) -> None:
     wanted = list(dict.fromkeys([*kept, *reader.columns]))
     chunks = table.chunks(wanted, args.chunk_size)
     n_rows = 0
-    with open_writer(args.output, as_json=args.json) as write:
-        for chunk in with_progress(args, "Predicting", chunks):
+    with common.open_writer(args.output, as_json=args.json) as write:
+        for chunk in common.with_progress(args, "Predicting", chunks):
             write(_by_name(_results(args, reader, chunk, kept)))
             n_rows += len(chunk)
         if n_rows == 0:

@@ -7,23 +7,13 @@ the model has not learned. Row 1 is the first below the names of the columns.
 
 import argparse
 
+from hyperboxes._cli import common
 from hyperboxes._cli.columns import (
     add_matching,
     check_classifier,
     choose_target,
     load_model,
     read_samples,
-)
-from hyperboxes._cli.common import (
-    STDIO,
-    TARGET_HELP,
-    add_data,
-    add_model,
-    add_output,
-    add_target,
-    choose_output,
-    note,
-    positive_integer,
 )
 from hyperboxes._extras import need
 
@@ -36,22 +26,22 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_model(parser)
-    add_data(parser)
-    add_target(parser, required=False, help_text=TARGET_HELP)
+    common.add_model(parser)
+    common.add_data(parser)
+    common.add_target(parser, required=False, help_text=common.TARGET_HELP)
     add_matching(parser)
-    add_output(parser, "the page, - for standard output", "report.html")
+    common.add_output(parser, "the page, - for standard output", "report.html")
     parser.add_argument("--title", metavar="TEXT", help="heading of the page")
     parser.add_argument(
         "--max-samples",
-        type=positive_integer,
+        type=common.positive_integer,
         default=500,
         metavar="N",
         help="rows that the page shows, wrong predictions first; default: 500",
     )
     parser.add_argument(
         "--max-rules",
-        type=positive_integer,
+        type=common.positive_integer,
         default=5000,
         metavar="N",
         help="rules in the page, of the largest support or weights; default: 5000",
@@ -63,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
     from hyperboxes import export_html
     from hyperboxes._files.archive import replace_file
 
-    choose_output(args, args.data, args.model)
+    common.choose_output(args, args.data, args.model)
     model = load_model(args.model)
     check_classifier(model, args.model)
     choose_target(args, model)
@@ -71,9 +61,9 @@ def run(args: argparse.Namespace) -> None:
     y = need("pandas", "cli", "The command line").Series(y, name=args.target)
     limits = {"max_samples": args.max_samples, "max_rules": args.max_rules}
     page = export_html(model, X, y, title=args.title, **limits)
-    if args.output == STDIO:
+    if args.output == common.STDIO:
         print(page)
         return
     content = page.encode()
     replace_file(args.output, content)
-    note(args, f"{args.output}: {len(y):,} rows, {len(content) / 1e6:.1f} MB")
+    common.note(args, f"{args.output}: {len(y):,} rows, {len(content) / 1e6:.1f} MB")
