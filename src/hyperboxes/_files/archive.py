@@ -234,10 +234,8 @@ def _parse_npy(name: str, content: bytes) -> np.ndarray:
     array: np.ndarray = np.ndarray(shape, dtype, content, match.end())
     if dtype.kind == "b" and (array.view(np.uint8) > 1).any():
         raise ModelFileError(f"{name} has Booleans that are neither true nor false")
-    if dtype.kind == "U" and (_code_points(array) > _LAST_CHARACTER).any():
-        raise ModelFileError(f"{name} has characters that do not exist")
+    if dtype.kind == "U":
+        code_points = np.frombuffer(array.tobytes(), f"{array.dtype.str[0]}u4")
+        if (code_points > _LAST_CHARACTER).any():
+            raise ModelFileError(f"{name} has characters that do not exist")
     return array
-
-
-def _code_points(array: np.ndarray) -> np.ndarray:
-    return np.frombuffer(array.tobytes(), f"{array.dtype.str[0]}u4")

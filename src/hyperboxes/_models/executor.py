@@ -95,6 +95,7 @@ def class_scores(record: Record, lower: np.ndarray, upper: np.ndarray) -> ClassS
     Without classes, each box is a class of its own. Where ties have no rule of their own, counts
     are 0, and the oldest box is the number of boxes.
     """
+    unknown = np.zeros(len(lower))
     match record:
         case NearestBoxes():
             return _nearest_scores(record, lower, upper)
@@ -111,6 +112,7 @@ def class_scores(record: Record, lower: np.ndarray, upper: np.ndarray) -> ClassS
             scores = np.zeros((len(lower), record.n_classes))
             for row, low, high in zip(scores, lower, upper, strict=True):
                 np.add.at(row, record.labels, _neighbor_shares(record, low, high))
+            unknown = unknown_part(lower, known_features(record.lower, record.labels))
         case BoxEnsemble():
             n_boxes = sum(len(member.labels) for member in record.members)
             scores = np.zeros((len(lower), len(record.class_counts)))
@@ -118,19 +120,9 @@ def class_scores(record: Record, lower: np.ndarray, upper: np.ndarray) -> ClassS
                 for member in record.members:
                     row += _MemberVote.of(record, member, low, high).shares
                 row /= len(record.members)
+            unknown = record.quantizer.unknown_part(lower)
     no_counts, no_box = np.zeros(scores.shape, int), np.full(scores.shape, n_boxes)
-    return ClassScores(scores, no_counts, no_box, _unknown_part(record, lower))
-
-
-def _unknown_part(record: Record, lower: np.ndarray) -> np.ndarray:
-    """Return the part of the features in which each sample has no value."""
-    match record:
-        case NeighborBoxes():
-            return unknown_part(lower, known_features(record.lower, record.labels))
-        case BoxEnsemble():
-            return record.quantizer.unknown_part(lower)
-        case _:
-            return np.zeros(len(lower))
+    return ClassScores(scores, no_counts, no_box, unknown)
 
 
 def winners(record: Record, scores: ClassScores) -> np.ndarray:

@@ -172,7 +172,9 @@ class _Search:
         if self.changed(state[None]).sum() ** 2 > self.n_left:
             state = self._undo_by_halves(state)
         while True:
-            undone, is_nearer = self._with_one_less(state), self._is_nearer(state)
+            undone = self._with_one_less(state)
+            change = np.abs(state - self.sample)[self.features]
+            is_nearer = np.abs(self.values - self.sample[self.features]) < change
             if len(undone) + is_nearer.sum() > self.n_left:
                 return Found(state, is_complete=False)
             trials = np.concatenate([undone, self._with_each(state, is_nearer)])
@@ -211,12 +213,6 @@ class _Search:
         trials = np.repeat(state[None], len(changed), axis=0)
         trials[np.arange(len(changed)), changed] = self.sample[changed]
         return trials
-
-    def _is_nearer(self, state: np.ndarray) -> np.ndarray:
-        """Return which values of changed features are nearer to the sample's."""
-        change = np.abs(state - self.sample)[self.features]
-        is_nearer: np.ndarray = np.abs(self.values - self.sample[self.features]) < change
-        return is_nearer
 
 
 # Additive models. Scores change only where a value crosses an end of a condition, so these ends

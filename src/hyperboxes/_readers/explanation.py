@@ -416,11 +416,6 @@ class Explanation:
             return self._record.feature_weights
         return self._slopes(box)
 
-    @property
-    def _data_range(self) -> tuple[np.ndarray, np.ndarray]:
-        assert isinstance(self._record, NearestBoxes)
-        return self._record.scale.low, self._record.scale.high
-
     @cached_property
     def _numbers(self) -> Rounding | Bounds:
         numbers = self._model.numbers

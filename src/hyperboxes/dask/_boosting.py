@@ -190,7 +190,8 @@ def boost_partitions(
 ) -> Any:
     """Return a fitted copy of an estimator of boosted boxes."""
     fitted = _with_survey(model, survey)
-    reader = Reader(_numeric(fitted), fitted.n_features_in_, survey.classes, survey.categories)
+    unfitted = clone(fitted).set_params(categorical_features=None)  # they are numbers by then
+    reader = Reader(unfitted, fitted.n_features_in_, survey.classes, survey.categories)
     lengths = [survey.n_rows[number] for number in range(len(partitions))]
     n_samples = sum(lengths)
     random = check_random_state(model.random_state)
@@ -220,11 +221,6 @@ def _with_survey(model: Any, survey: Survey) -> Any:
     if survey.tally:
         prepared._categories = survey.categories
     return prepared
-
-
-def _numeric(model: Any) -> Any:
-    """Return an unfitted copy for samples whose categories are numbers already."""
-    return clone(model).set_params(categorical_features=None)
 
 
 def _by_partition(rows: np.ndarray, lengths: list[int]) -> list[np.ndarray | None]:
