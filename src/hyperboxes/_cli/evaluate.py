@@ -15,18 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._cli import common
-from hyperboxes._cli.columns import (
-    FeatureReader,
-    add_matching,
-    check_classifier,
-    choose_target,
-    find_features,
-    find_membership,
-    load_model,
-    match_spelling,
-    read_target,
-)
+from hyperboxes._cli import columns, common
 from hyperboxes._cli.common import UsageError
 from hyperboxes._cli.tables import Table, find_files, open_table
 
@@ -49,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_model(parser)
     common.add_data(parser, several=True)
     common.add_target(parser, required=False, help_text=common.TARGET_HELP)
-    add_matching(parser)
+    columns.add_matching(parser)
     folds = "cross-validate: train models like MODEL on all folds of DATA but one, predict that"
     common.add_number(parser, "--cv", folds)
     common.add_json(parser, "the scores")
@@ -61,10 +50,10 @@ def run(args: argparse.Namespace) -> None:
     if args.cv == 1:
         raise UsageError("--cv needs at least 2 folds")
     table = open_table(*find_files(args.data), sep=args.sep, decimal=args.decimal)
-    model = load_model(args.model)
-    check_classifier(model, args.model)
-    choose_target(args, model)
-    reader = find_features(args, model, table, args.target)
+    model = columns.load_model(args.model)
+    columns.check_classifier(model, args.model)
+    columns.choose_target(args, model)
+    reader = columns.find_features(args, model, table, args.target)
     scores = (_cross_validate if args.cv else _evaluate)(args, table, reader)
     if args.json:
         common.print_json(scores)
@@ -73,13 +62,15 @@ def run(args: argparse.Namespace) -> None:
     reader.note_unknown(args)
 
 
-def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> dict[str, Any]:
+def _evaluate(
+    args: argparse.Namespace, table: Table, reader: columns.FeatureReader
+) -> dict[str, Any]:
     """Compare the model's predictions with the labels."""
     model = reader.model
     predictions = Predictions(model.classes_)
     chunks = table.chunks([*reader.columns, args.target], args.chunk_size)
     for chunk in common.with_progress(args, "Evaluating", chunks):
-        labels, has_label = read_target(args, model, chunk)
+        labels, has_label = columns.read_target(args, model, chunk)
         predictions.add(model, reader.read(chunk), labels, has_label)
     if len(predictions) == 0:
         raise ValueError(f"{table.name} has no rows with a label")
@@ -87,7 +78,7 @@ def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> 
 
 
 def _cross_validate(
-    args: argparse.Namespace, table: Table, reader: FeatureReader
+    args: argparse.Namespace, table: Table, reader: columns.FeatureReader
 ) -> dict[str, Any]:
     """Train models with the parameters of the given one on all folds but one, and predict that.
 
@@ -114,13 +105,15 @@ def _cross_validate(
 
 
 def _read_all(
-    args: argparse.Namespace, table: Table, reader: FeatureReader
+    args: argparse.Namespace, table: Table, reader: columns.FeatureReader
 ) -> tuple[Any, np.ndarray]:
     """Return all rows and their labels."""
     chunks = list(table.chunks([*reader.columns, args.target]))
     if not chunks:
         raise ValueError(f"{table.name} has no rows")
-    labels, has_label = zip(*(read_target(args, reader.model, c) for c in chunks), strict=True)
+    labels, has_label = zip(
+        *(columns.read_target(args, reader.model, c) for c in chunks), strict=True
+    )
     return reader.read(*chunks), np.where(
         np.concatenate(has_label), np.concatenate(labels), _NO_LABEL
     )
@@ -178,7 +171,7 @@ class Predictions:
     def add(self, model: Any, X: Any, labels: np.ndarray, has_label: Any = ...) -> np.ndarray:
         """Predict samples, whose labels are texts, and return the classes."""
         predicted: np.ndarray = model.predict(X)
-        true = match_spelling(labels[has_label], self._classes)
+        true = columns.match_spelling(labels[has_label], self._classes)
         self._true += self._encode(true.tolist())
         self._predicted += self._encode(map(str, predicted[has_label].tolist()))
         if hasattr(model, "predict_proba") and len(self._classes) <= _MAX_COLUMNS:
@@ -187,7 +180,7 @@ class Predictions:
                 has_label
             ]
             self._proba.append(proba)
-        if (membership := find_membership(model, X)) is not None:
+        if (membership := columns.find_membership(model, X)) is not None:
             self._is_contained.append(membership.max(axis=1) == 1)
         return predicted
 

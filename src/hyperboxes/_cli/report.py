@@ -7,14 +7,7 @@ the model has not learned. Row 1 is the first below the names of the columns.
 
 import argparse
 
-from hyperboxes._cli import common
-from hyperboxes._cli.columns import (
-    add_matching,
-    check_classifier,
-    choose_target,
-    load_model,
-    read_samples,
-)
+from hyperboxes._cli import columns, common
 from hyperboxes._extras import need
 
 HELP = "write a report as an HTML page"
@@ -29,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_model(parser)
     common.add_data(parser)
     common.add_target(parser, required=False, help_text=common.TARGET_HELP)
-    add_matching(parser)
+    columns.add_matching(parser)
     common.add_output(parser, "the page, - for standard output", "report.html")
     parser.add_argument("--title", metavar="TEXT", help="heading of the page")
     parser.add_argument(
@@ -54,10 +47,10 @@ def run(args: argparse.Namespace) -> None:
     from hyperboxes._files.archive import replace_file
 
     common.choose_output(args, args.data, args.model)
-    model = load_model(args.model)
-    check_classifier(model, args.model)
-    choose_target(args, model)
-    X, y = read_samples(args, model)
+    model = columns.load_model(args.model)
+    columns.check_classifier(model, args.model)
+    columns.choose_target(args, model)
+    X, y = columns.read_samples(args, model)
     y = need("pandas", "cli", "The command line").Series(y, name=args.target)
     limits = {"max_samples": args.max_samples, "max_rules": args.max_rules}
     page = export_html(model, X, y, title=args.title, **limits)

@@ -15,24 +15,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators import validation
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
 from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES
 from hyperboxes._estimators.class_weight import share_samples
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
 from hyperboxes._estimators.registry import find_by_class
-from hyperboxes._estimators.validation import (
-    CLASS_WEIGHT,
-    COUNT,
-    N_JOBS,
-    NUMBERS,
-    bounded,
-    check_finite_range,
-    check_upper,
-    check_weights,
-    unchanged_on_error,
-    validate_samples,
-)
 from hyperboxes._learning.ensemble import (
     CodedSamples,
     FeatureSampling,
@@ -238,7 +227,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), list, None],
-        "n_estimators": COUNT,
+        "n_estimators": validation.COUNT,
         "max_samples": [
             Interval(Real, 0, 1, closed="right"),
             Interval(Integral, 1, None, closed="left"),
@@ -256,10 +245,10 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         "scaling": [StrOptions(set(SCALINGS))],
         "temperature": [Interval(Real, 0, None, closed="left")],
         "calibrate": ["boolean"],
-        "class_weight": CLASS_WEIGHT,
+        "class_weight": validation.CLASS_WEIGHT,
         "categorical_features": CATEGORICAL_FEATURES,
         "random_state": ["random_state"],
-        "n_jobs": N_JOBS,
+        "n_jobs": validation.N_JOBS,
     }
 
     classes_: np.ndarray
@@ -317,15 +306,15 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        with unchanged_on_error(self):
+        with validation.unchanged_on_error(self):
             lower, upper, y, given = self._validate(X, y, X_upper, sample_weight)
-            weights = bounded(given)
+            weights = validation.bounded(given)
             share, has_many = self._share(weights), bool(weights.sum() > _MANY_SAMPLES)
             learners = find_learners(self.estimator, share, has_many=has_many)
             samplings = self._samplings(lower.shape[1], has_many)
             n_bins = _find_levels(max(sampling.most for sampling in samplings))
             codes = Codes.learn(lower, upper, self.scaling, n_bins, weights)
-            check_finite_range(self, codes.low, codes.high)
+            validation.check_finite_range(self, codes.low, codes.high)
             ends = codes.encode(lower, upper)
             order = canonical_order(*ends, np.unique(y, return_inverse=True)[1], weights)
             copies = replicate_by_weight(weights, order)
@@ -351,10 +340,12 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
 
     def _validate(self, X: Any, y: Any, X_upper: Any, sample_weight: Any) -> tuple[np.ndarray, ...]:
         """Return intervals, labels and weights."""
-        lower, y = validate_samples(self, X, y, reset=True, sample_weight=sample_weight, **NUMBERS)
-        upper = check_upper(self, lower, X_upper)
+        lower, y = validation.validate_samples(
+            self, X, y, reset=True, sample_weight=sample_weight, **validation.NUMBERS
+        )
+        upper = validation.check_upper(self, lower, X_upper)
         check_classification_targets(y)
-        weights = check_weights(sample_weight, lower)
+        weights = validation.check_weights(sample_weight, lower)
         return lower, upper, y, share_samples(weights, self.class_weight, y)
 
     def _share(self, weights: np.ndarray) -> float:
@@ -525,8 +516,8 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         {predict_proba}
         """
         check_is_fitted(self)
-        lower = validate_samples(self, X, reset=False, **NUMBERS)
-        upper = check_upper(self, lower, X_upper)
+        lower = validation.validate_samples(self, X, reset=False, **validation.NUMBERS)
+        upper = validation.check_upper(self, lower, X_upper)
 
         def answer(rows: slice) -> np.ndarray:
             low = lower[rows]

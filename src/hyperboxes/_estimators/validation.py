@@ -18,16 +18,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from hyperboxes._estimators.categorical import (
-    code_columns,
-    find_categorical,
-    is_frame,
-    known_categories,
-    learn_positions,
-    list_columns,
-    look_up,
-    with_columns,
-)
+from hyperboxes._estimators import categorical
 from hyperboxes._estimators.devices import reject_device
 from hyperboxes._kernels.structs import NO_LABEL
 from hyperboxes._models.categories import looks_like_a_date
@@ -65,8 +56,8 @@ def refuse_dates(X: Any) -> None:
 
 def _list_columns(X: Any) -> Iterator[tuple[str, Any]]:
     """Yield the columns that may hold dates, with what errors call them."""
-    if is_frame(X):
-        for name, values in list_columns(X):
+    if categorical.is_frame(X):
+        for name, values in categorical.list_columns(X):
             if not holds_numbers(values.dtype):
                 yield name, values
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OmM":
@@ -153,18 +144,18 @@ def validate_samples(
     if type(X) is ValidatedArray:
         return X.view(np.ndarray)
     reject_device(estimator, X)
-    if is_frame(X):
+    if categorical.is_frame(X):
         # The error for a wrong number of columns comes first.
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     if reset:
         vars(estimator).pop("_categories", None)
     refuse_dates(X)
-    columns = find_categorical(estimator, X, reset=reset)
-    coded = code_columns(X, columns) if columns and _is_table(X) else {}
+    columns = categorical.find_categorical(estimator, X, reset=reset)
+    coded = categorical.code_columns(X, columns) if columns and _is_table(X) else {}
     if coded and y:
-        X = with_columns(X, {j: column.codes for j, column in coded.items()})
+        X = categorical.with_columns(X, {j: column.codes for j, column in coded.items()})
     elif coded:
-        X = with_columns(X, look_up(estimator, coded))
+        X = categorical.with_columns(X, categorical.look_up(estimator, coded))
     with _naming_cells(estimator, X):
         validated = validate_data(estimator, X, *y, reset=reset, **checks)
     if coded and y:
@@ -172,13 +163,13 @@ def validate_samples(
         weights = check_weights(sample_weight, numbers)
         has_label, _ = find_labels(labels, getattr(estimator, "unlabeled", None))
         labels = np.ma.masked_array(labels, ~has_label)
-        for j, positions in learn_positions(estimator, coded, labels, weights).items():
+        for j, positions in categorical.learn_positions(estimator, coded, labels, weights).items():
             numbers[:, j] = positions
     return validated
 
 
 def _is_table(X: Any) -> bool:
-    return is_frame(X) or (not hasattr(X, "toarray") and np.ndim(X) == 2)
+    return categorical.is_frame(X) or (not hasattr(X, "toarray") and np.ndim(X) == 2)
 
 
 @contextmanager
@@ -187,7 +178,9 @@ def _naming_cells(estimator: Any, X: Any) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        if is_frame(X) or (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2):
+        if categorical.is_frame(X) or (
+            isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2
+        ):
             _reject_cells(estimator, X, error)
         raise
 
@@ -197,8 +190,8 @@ def _reject_cells(estimator: Any, X: Any, error: Exception) -> None:
 
     Arrays of objects may hold anything that becomes a number: only their texts are looked at.
     """
-    has_names = is_frame(X)
-    for name, values in list_columns(X) if has_names else _list_columns(X):
+    has_names = categorical.is_frame(X)
+    for name, values in categorical.list_columns(X) if has_names else _list_columns(X):
         for row, value in enumerate([] if _are_numbers(values) else values):
             if (has_names or isinstance(value, str)) and not _are_numbers([value]):
                 advice = _advise(estimator, value, has_names)
@@ -246,8 +239,10 @@ def check_upper(estimator: Any, X: np.ndarray, X_upper: Any) -> np.ndarray:
         return X_upper.view(np.ndarray)
     validate_data(estimator, X_upper, reset=False, skip_check_array=True)  # names of columns
     refuse_dates(X_upper)
-    if (coded := known_categories(estimator)) and _is_table(X_upper):
-        X_upper = with_columns(X_upper, look_up(estimator, code_columns(X_upper, list(coded))))
+    if (coded := categorical.known_categories(estimator)) and _is_table(X_upper):
+        X_upper = categorical.with_columns(
+            X_upper, categorical.look_up(estimator, categorical.code_columns(X_upper, list(coded)))
+        )
     with _naming_cells(estimator, X_upper):
         X_upper = check_array(
             X_upper,

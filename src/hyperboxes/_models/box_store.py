@@ -15,16 +15,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from hyperboxes._kernels import structs
+from hyperboxes._kernels import box_index, structs
 from hyperboxes._kernels.bitmaps import CHUNK, N_BEFORE, ON, extended, make_bitmaps
 from hyperboxes._kernels.blocking import make_free_regions
-from hyperboxes._kernels.box_index import (
-    REMOVED_AT_LEAST,
-    SPARE_BLOCKS,
-    build,
-    make_workspace,
-    most_blocks,
-)
 from hyperboxes._kernels.candidates import make_scratch
 from hyperboxes._kernels.search import make_search
 from hyperboxes._kernels.simd import HIGH, LANES, LOW, N_LINKS
@@ -269,7 +262,7 @@ class BoxStore:
     def reserve_blocks(self, n_boxes: int = 1) -> None:
         """Make room for blocks, of which a box may take some that is added or gets a label."""
         n_blocks = int(self._counters[structs.BLOCKS])
-        n_spare = n_boxes * SPARE_BLOCKS
+        n_spare = n_boxes * box_index.SPARE_BLOCKS
         if n_blocks + n_spare <= len(self._index.links):
             return
         old = self._index
@@ -418,7 +411,7 @@ class BoxStore:
         order, starts = self._by_tree()
         self._counters[structs.WIDTH] = _WIDTH
         vars(self).pop("_index", None)  # makes room for the new one
-        n_blocks = most_blocks(np.diff(starts), fill) if len(order) else 0
+        n_blocks = box_index.most_blocks(np.diff(starts), fill) if len(order) else 0
         if free_regions is None:
             free_regions = _KeptRegions(np.full(2, structs.EVERY))
         bitmaps = free_regions.bitmaps
@@ -430,7 +423,7 @@ class BoxStore:
         if not len(order):
             self._index.roots[:] = -1
             self._counters[[structs.BLOCKS, structs.ALIVE, structs.FEW]] = 0
-            self._counters[structs.REMOVABLE] = REMOVED_AT_LEAST
+            self._counters[structs.REMOVABLE] = box_index.REMOVED_AT_LEAST
             return
         centres = np.empty(self._lower.shape, np.float32)
         keys = np.empty(len(centres), np.float32)
@@ -438,7 +431,7 @@ class BoxStore:
         if of_boxes is None:  # the same types, or `build` is compiled once more
             boxes = boxes._replace(index=self._with_empty_regions(boxes.index))
             of_boxes = np.empty((0, *self._lower.shape[1:], 2), np.float32)
-        build(order, starts, fill, centres, keys, of_boxes, boxes)
+        box_index.build(order, starts, fill, centres, keys, of_boxes, boxes)
 
     def _by_tree(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the boxes in the order of their trees, and where each tree's begin."""
@@ -456,7 +449,7 @@ class BoxStore:
 
         It has free regions if it has bitmaps.
         """
-        n_blocks += SPARE_BLOCKS
+        n_blocks += box_index.SPARE_BLOCKS
         capacity, n_features = self._lower.shape
         ends = np.empty((n_blocks, n_features, 2, LANES), np.float32)
         index = structs.Index(
@@ -467,7 +460,7 @@ class BoxStore:
             np.empty((n_blocks, N_LINKS), np.int64),
             np.zeros(capacity, np.int64),  # of boxes that are gone, any position
             np.empty(self._n_classes + 1, np.int64),
-            make_workspace(n_features),
+            box_index.make_workspace(n_features),
         )
         if bitmaps is None:
             return self._without_regions(index)
