@@ -86,7 +86,7 @@ def rows_of(X: Any, rows: np.ndarray) -> Any:
 
 
 def score(make: Callable[..., Any], X: Any, y: np.ndarray) -> np.ndarray:
-    """Return accuracy and log-loss of both decisions, and how many boxes decide on average."""
+    """Return accuracy and log-loss of both decisions."""
     found = []
     folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)
     for train, test in folds.split(np.empty(len(y)), y):
@@ -96,12 +96,12 @@ def score(make: Callable[..., Any], X: Any, y: np.ndarray) -> np.ndarray:
             p = np.zeros((len(test), y.max() + 1))
             p[:, model.classes_] = model.predict_proba(rows_of(X, test))
             row += [np.mean(p.argmax(axis=1) == y[test]), log_loss(p, y[test])]
-        found.append([*row, model.n_neighbors_])
+        found.append(row)
     return np.mean(found, axis=0)
 
 
 def compare(sets: dict[str, tuple[Any, np.ndarray]]) -> None:
-    """Print the paired differences, and those of each set."""
+    """Print the paired differences."""
     scores = {}
     for name, (X, y) in sets.items():
         progress(name)
@@ -119,13 +119,7 @@ def compare(sets: dict[str, tuple[Any, np.ndarray]]) -> None:
         wins = f"{np.count_nonzero(points > 0)} : {np.count_nonzero(points < 0)}"
         rows.append([learner, *cells, wins, f"{points[worst]:+.1f} {list(scores)[worst]}"])
     header = ["", "nearest", "auto", "points (s.e.)", "log-loss (s.e.)", "wins : losses", "worst"]
-    print(f"{len(scores)} sets\n\n{table(header, rows)}\n")
-    rows = []
-    for name, of_set in scores.items():
-        cells = [f"{100 * (s[2] - s[0]):+.1f} {s[3] - s[1]:+.3f} {s[4]:4.1f}" for s in of_set]
-        rows.append([name, f"{len(sets[name][1])}", *cells])
-    print("Points, log-loss, and how many boxes decide on average\n")
-    print(table(["", "samples", *LEARNERS], rows), flush=True)
+    print(f"{len(scores)} sets\n\n{table(header, rows)}\n", flush=True)
 
 
 def noisy(seed: int) -> tuple[np.ndarray, np.ndarray]:

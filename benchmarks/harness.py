@@ -125,11 +125,11 @@ def turn(
 
 
 def in_processes(
-    function: Callable[..., Any], tasks: dict[str, tuple[Any, ...]], jobs: int = -1
+    function: Callable[..., Any], tasks: dict[str, tuple[Any, ...]]
 ) -> Iterator[tuple[str, Any]]:
     """Call a function with the arguments of each task, and yield names and results in order."""
     calls = (delayed(function)(*arguments) for arguments in tasks.values())
-    results = Parallel(jobs, return_as="generator")(calls)
+    results = Parallel(-1, return_as="generator")(calls)
     for name, result in zip(tasks, results, strict=True):
         progress(name)
         yield name, result
