@@ -43,7 +43,12 @@ class Compiling:
             self._began = time.monotonic()
             if not (self.is_announced or self._is_quiet) and _is_watched():
                 self.is_announced = True
-                _announce(is_cached=dispatcher.stats.cache_path is not None)
+                is_cached = dispatcher.stats.cache_path is not None
+                often = (
+                    "once on this machine" if is_cached else "in each process (set NUMBA_CACHE_DIR)"
+                )
+                with suppress(OSError, ValueError):  # a closed terminal is no reason not to learn
+                    print(f"hyperboxes: compiling, {often}, up to a minute ...", file=sys.stderr)
         self._depth += 1
 
     def end(self) -> None:
@@ -75,12 +80,6 @@ def _is_own(dispatcher: Any) -> bool:
     """Whether a function is of this package; users compile their own, of any kind."""
     function = getattr(dispatcher, "py_func", None)
     return str(getattr(function, "__module__", None)).startswith("hyperboxes.")
-
-
-def _announce(*, is_cached: bool) -> None:
-    how_often = "once on this machine" if is_cached else "in each process (set NUMBA_CACHE_DIR)"
-    with suppress(OSError, ValueError):  # a closed terminal is no reason not to learn
-        print(f"hyperboxes: compiling, {how_often}, up to a minute ...", file=sys.stderr)
 
 
 def _is_watched() -> bool:

@@ -163,7 +163,7 @@ class Predictions:
         self._true: list[int] = []
         self._predicted: list[int] = []
         self._proba: list[np.ndarray] = []
-        self._is_contained: list[np.ndarray] = []
+        self.is_contained: list[np.ndarray] = []
 
     def __len__(self) -> int:
         return len(self._true)
@@ -181,16 +181,12 @@ class Predictions:
             ]
             self._proba.append(proba)
         if (membership := columns.find_membership(model, X)) is not None:
-            self._is_contained.append(membership.max(axis=1) == 1)
+            self.is_contained.append(membership.max(axis=1) == 1)
         return predicted
 
     def _encode(self, texts: Iterable[str]) -> list[int]:
         """Return the codes of texts; those that are no classes get codes behind them."""
         return [self._codes.setdefault(text, len(self._codes)) for text in texts]
-
-    def contained_share(self) -> float | None:
-        """Return the share of samples that a box contains, None without memberships."""
-        return float(np.concatenate(self._is_contained).mean()) if self._is_contained else None
 
     def probability_scores(self) -> dict[str, Any]:
         """Return the scores of the probabilities, if the model has any."""
@@ -223,7 +219,9 @@ def _find_scores(
     names, matrix = predictions.table()
     accuracy, balanced_accuracy = overall_scores(matrix)
     support = matrix.sum(axis=1)
-    held = predictions.contained_share()
+    held = (
+        float(np.concatenate(predictions.is_contained).mean()) if predictions.is_contained else None
+    )
     threshold = common.split_model(model).threshold
     decided = {} if threshold is None else {"class": threshold.label, "probability": threshold[0]}
     return {

@@ -62,17 +62,14 @@ def find_categorical(estimator: Any, X: Any, *, reset: bool) -> list[int]:
     if wanted is None:
         return []
     if isinstance(wanted, str):
-        return _by_dtype(X) if is_frame(X) else []
+        columns = list_columns(X) if is_frame(X) else ()
+        return [j for j, (_, values) in enumerate(columns) if _holds_categories(values)]
     return _by_name(wanted, X)
 
 
 def known_categories(estimator: Any) -> dict[int, Categories]:
     """Return the categories that an estimator has learned, by feature."""
     return getattr(estimator, "_categories", {})
-
-
-def _by_dtype(frame: Any) -> list[int]:
-    return [j for j, (_, values) in enumerate(list_columns(frame)) if _holds_categories(values)]
 
 
 def _holds_categories(values: Any) -> bool:

@@ -89,7 +89,12 @@ def merge(models: Iterable[Model]) -> Model:
     parts = [model._model.boxes for model in models]
     if len(parts) > AT_ONCE:
         parts.sort(key=_digest)
-    boxes = _merge_boxes(parts[:1], first) if len(parts) == 1 else _merge_in_tree(parts, first)
+    if len(parts) == 1:
+        parts = [_merge_boxes(parts, first)]
+    while len(parts) > 1:
+        groups = neighbors(parts)
+        parts = [_merge_boxes(group, first) if len(group) > 1 else group[0] for group in groups]
+    boxes = parts[0]
     if first.max_boxes is not None:
         boxes.evict(first.max_boxes)
     merged = first._with_boxes(boxes)
@@ -103,13 +108,6 @@ def neighbors(values: Sequence[Value]) -> Iterator[list[Value]]:
     ends = [len(values) * group // n_groups for group in range(n_groups + 1)]
     for start, end in pairwise(ends):
         yield list(values[start:end])
-
-
-def _merge_in_tree(parts: list[BoxStore], first: Any) -> BoxStore:
-    while len(parts) > 1:
-        groups = neighbors(parts)
-        parts = [_merge_boxes(group, first) if len(group) > 1 else group[0] for group in groups]
-    return parts[0]
 
 
 def _digest(boxes: BoxStore) -> bytes:

@@ -133,10 +133,8 @@ def winners(record: Record, scores: ClassScores) -> np.ndarray:
     absorbed the most samples, then the first. Ensembles, neighbors and several boxes of each class
     compare probabilities.
     """
-    compares_scores = isinstance(record, AdditiveBoxes) or (
-        isinstance(record, NearestBoxes) and record.n_neighbors == 1
-    )
-    if isinstance(record, (BoxEnsemble, NeighborBoxes)) or not compares_scores:
+    compares_scores = not isinstance(record, NearestBoxes) or record.n_neighbors == 1
+    if isinstance(record, BoxEnsemble | NeighborBoxes) or not compares_scores:
         return probabilities(record, scores, np.full(len(scores.scores), -1)).argmax(axis=1)
     found = np.empty(len(scores.scores), np.int64)
     for row, (of_row, tie_counts, singletons) in enumerate(zip(*scores[:3], strict=True)):
@@ -182,9 +180,6 @@ def trace(record: Record, lower: np.ndarray, upper: np.ndarray) -> Trace:
             return _trace_neighbors(record, lower[0], upper[0], evaluation)
         case BoxEnsemble():
             return _trace_ensemble(record, lower, upper, evaluation)
-
-
-# Nearest boxes.
 
 
 @np.errstate(over="ignore")
@@ -290,9 +285,6 @@ def _felt(record: NearestBoxes, gaps: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(gaps) | (record.slopes(gaps) > 0), gaps, 0.0)
 
 
-# Neighbors.
-
-
 def neighbor_distances(
     record: NeighborBoxes, low: np.ndarray, high: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -328,9 +320,6 @@ def _trace_neighbors(
     contributions = np.zeros((len(boxes), record.n_classes))
     contributions[np.arange(len(boxes)), record.labels[boxes]] = shares[boxes]
     return Trace(boxes, distances[boxes], gaps[boxes], contributions, None, evaluation)
-
-
-# Ensembles.
 
 
 class _MemberVote(NamedTuple):

@@ -511,9 +511,7 @@ def _draw_borders(ax: Axes, plane: np.ndarray, x: np.ndarray, y: np.ndarray) -> 
     )
 
 
-def _label_regions(
-    ax: Axes, regions: np.ndarray, limits: np.ndarray, names: list[str], size: float = 8.0
-) -> None:
+def _label_regions(ax: Axes, regions: np.ndarray, limits: np.ndarray, names: list[str]) -> None:
     """Write the name of each class where its region is widest, if it fits there.
 
     A name lies in the largest circle within its region, so that no two names can overlap.
@@ -521,7 +519,7 @@ def _label_regions(
     from matplotlib.patheffects import withStroke
     from scipy.ndimage import distance_transform_edt
 
-    pitch = styles.size_in_points(ax)[::-1] / regions.shape
+    pitch, size = styles.size_in_points(ax)[::-1] / regions.shape, 8.0
     for label in np.unique(regions):
         name = names[label]
         depth = distance_transform_edt(np.pad(regions == label, 1), sampling=pitch)[1:-1, 1:-1]

@@ -11,6 +11,7 @@ import numpy as np
 from hyperboxes._models import executor, records
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.samples import MinMaxScale
 from hyperboxes._readers import explanation_html, explanation_text
 from hyperboxes._readers.counterfactuals import Found, change_additive, change_nearest
 from hyperboxes._readers.fitted import FittedModel, check_integer
@@ -400,6 +401,10 @@ class Explanation:
     @property
     def _categories(self) -> Mapping[int, Categories]:
         return self._model.fitted.categories
+
+    @property
+    def _scale(self) -> MinMaxScale:
+        return self._model.fitted.scale
 
     def _feature_weights(self, box: ExplainedBox) -> np.ndarray:
         """Return what features weigh, for the order of a box's conditions."""

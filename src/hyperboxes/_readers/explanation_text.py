@@ -143,13 +143,9 @@ def format_membership(membership: float) -> str:
 def box_name(box: ExplainedBox) -> str:
     """Name a box, with its age if it has one."""
     if box.age is not None:
-        return f"box {box.index}, {age_text(box.age)}:"
+        ago = f"{box.age:,} sample{'' if box.age == 1 else 's'} ago" if box.age else "last sample"
+        return f"box {box.index}, {ago}:"
     return f"box {box.index}" if box.member is None else f"member {box.member}, box {box.index}:"
-
-
-def age_text(age: int) -> str:
-    """Return when a box last absorbed a sample."""
-    return "last sample" if age == 0 else f"{age:,} sample{'' if age == 1 else 's'} ago"
 
 
 def box_title(box: ExplainedBox) -> str:

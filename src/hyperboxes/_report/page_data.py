@@ -224,9 +224,6 @@ def _by_weight(record: NeighborBoxes) -> list[int]:
     return np.argsort(-record.feature_weights, kind="stable").tolist()
 
 
-# Features.
-
-
 def _list_features(report: Report) -> list[dict[str, Any]]:
     """Return names and categories; where boxes have all bounds, also decimals and ranges.
 
@@ -255,9 +252,6 @@ def _categories(fitted: FittedModel, feature: int) -> dict[str, Any]:
         return {}
     names = [str(value) for value in categories.values]
     return {"categories": list(zip(names, categories.positions.tolist(), strict=True))}
-
-
-# Boxes.
 
 
 def _list_boxes(report: Report) -> dict[str, Any]:
@@ -357,9 +351,6 @@ def _members_boxes(fitted: FittedModel, record: BoxEnsemble, shown: np.ndarray) 
         names.append(f"{owner}.{box}")
         conditions.append(bounds.listed(features, boxes.lower[box], boxes.upper[box]))
     return {"name": names, "conditions": conditions}
-
-
-# Samples.
 
 
 def _explain(report: Report, explanation: Explanation) -> dict[str, Any]:

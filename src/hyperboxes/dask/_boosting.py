@@ -82,11 +82,6 @@ def count_contained(binned: Binned, boxes: list[boosting.Box], n_classes: int) -
         return LocalSamples(binned.for_kernels(), None, threads).count_classes(boxes, n_classes)
 
 
-def add_tables(tables: list[np.ndarray]) -> np.ndarray:
-    """Add up tables of several partitions."""
-    return np.sum(tables, axis=0)
-
-
 class DistributedSamples:
     """All samples, in bins on the workers, and here those that boxes are found on.
 
@@ -142,7 +137,7 @@ class DistributedSamples:
             engine.task(count_contained, f"{number}", part, shared, n_classes)
             for number, part in enumerate(self._binned)
         ]
-        return engine.compute(engine.tree(add_tables, tables), quiet=True)
+        return engine.compute(engine.tree(sum, tables), quiet=True)
 
     def let_go(self) -> None:
         """Release the samples on the workers, whoever still has this object."""

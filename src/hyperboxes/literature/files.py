@@ -77,7 +77,10 @@ class OverlapSchema(NearestSchema):
         given, own = arrays.keys() & {*_CORES, *_LEVELS}, _ARRAYS.get(resolution, {}).keys()
         yield "arrays are missing, or some are there that do not belong there", given != own
         if resolution == "core":
-            yield from _core_problems(arrays)
+            sums, n_values = arrays["core_sums"], arrays["core_values"]
+            yield "a data core is not finite", ~np.isfinite(sums)
+            yield "a data core has more values than samples", n_values > arrays["counts"][:, None]
+            yield "a data core has a negative number of values", n_values < 0
         if resolution == "levels":
             yield from _level_problems(arrays, n_classes)
 
@@ -92,13 +95,6 @@ class OverlapSchema(NearestSchema):
 def _own(arrays: Arrays, layouts: Mapping[str, Layout]) -> list[np.ndarray]:
     """Return copies of arrays."""
     return [arrays[name].astype(layout[0].replace("<", "=")) for name, layout in layouts.items()]
-
-
-def _core_problems(arrays: Arrays) -> Problems:
-    sums, n_values = arrays["core_sums"], arrays["core_values"]
-    yield "a data core is not finite", ~np.isfinite(sums)
-    yield "a data core has more values than samples", n_values > arrays["counts"][:, np.newaxis]
-    yield "a data core has a negative number of values", n_values < 0
 
 
 def _level_problems(arrays: Arrays, n_classes: int) -> Problems:

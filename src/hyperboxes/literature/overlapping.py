@@ -21,7 +21,7 @@ from hyperboxes._models.calibration import ClassScores, predicted_classes
 from hyperboxes._models.hyperboxes import ReadOnlyArrays
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.records import closeness, sum_in_order
-from hyperboxes._models.samples import Samples, frozen
+from hyperboxes._models.samples import Intervals, Samples, frozen
 from hyperboxes.literature.fuzzy_min_max import compared_slices
 
 # Where the oldest box wins ties, a box has this many votes less its index.
@@ -206,22 +206,6 @@ def region_bounds(
     """Return the corners of what pairs of boxes share; known where one of them is."""
     first, second = pairs.T
     return np.fmax(lower[first], lower[second]), np.fmin(upper[first], upper[second])
-
-
-def find_overlap_degree(
-    model: OverlapModel, pairs: np.ndarray, xl: np.ndarray, xu: np.ndarray
-) -> np.ndarray:
-    """Return the largest membership of samples in what pairs of boxes share."""
-    lower, upper = region_bounds(model.boxes.lower, model.boxes.upper, pairs)
-    with np.errstate(over="ignore"):
-        gaps = np.fmax(xu[:, None] - upper, lower - xl[:, None])
-        return model.membership.degree(gaps).max(axis=1, initial=0.0)
-
-
-def in_overlap(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-    """Return which samples boxes of more than one class contain."""
-    best = BoxModel.find_nearest(model, xl, xu).scores
-    return (best == 1.0).sum(axis=1) > 1
 
 
 def _compensate(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> ClassScores:
@@ -635,13 +619,16 @@ class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
             The membership in the nearest of the regions, from 0 to 1; 0 where there is no region.
         """
         self._check_can_predict()
-        pairs = self._model.pairs()
-        return self._map_slices(
-            lambda part: find_overlap_degree(self._model, pairs, *part.scaled()),
-            X,
-            X_upper,
-            max(1, len(pairs) * self.n_features_in_),
-        )
+        model, pairs = self._model, self._model.pairs()
+        lower, upper = region_bounds(model.boxes.lower, model.boxes.upper, pairs)
+
+        def find_degrees(part: Intervals) -> np.ndarray:
+            xl, xu = part.scaled()
+            with np.errstate(over="ignore"):
+                gaps = np.fmax(xu[:, None] - upper, lower - xl[:, None])
+                return model.membership.degree(gaps).max(axis=1, initial=0.0)
+
+        return self._map_slices(find_degrees, X, X_upper, max(1, lower.size))
 
     @reads
     def in_overlap(self, X: Any, X_upper: Any = None) -> np.ndarray:
@@ -656,6 +643,9 @@ class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
             samples, rather than take what `predict` makes of them, look here.
         """
         self._check_can_predict()
-        return self._map_slices(
-            lambda part: in_overlap(self._model, *part.scaled()), X, X_upper, len(self.classes_)
-        )
+
+        def find_overlaps(part: Intervals) -> np.ndarray:
+            best = BoxModel.find_nearest(self._model, *part.scaled()).scores
+            return (best == 1.0).sum(axis=1) > 1
+
+        return self._map_slices(find_overlaps, X, X_upper, len(self.classes_))
