@@ -16,10 +16,6 @@ import numpy as np
 import pandas as pd
 from river.datasets import Phishing
 from sklearn.datasets import (
-    load_breast_cancer,
-    load_digits,
-    load_iris,
-    load_wine,
     make_classification,
     make_gaussian_quantiles,
     make_hastie_10_2,
@@ -32,13 +28,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from benchmarks import mixed
-from benchmarks.data import draw, in_file_order
+from benchmarks.data import OWN, draw, in_file_order, read_stream
 from benchmarks.harness import command, machine, progress, table
 from benchmarks.probabilities import log_loss
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
-# These were named before any result on one of them was seen.
-OWN = (load_breast_cancer, load_digits, load_iris, load_wine)
+# These, and scikit-learn's own, were named before any result on one of them was seen.
 LARGE = ("covertype", "electricity", "ijcnn1", "moving_squares", "shuttle", "skin_segmentation")
 GENERATED: dict[str, Callable[[], Any]] = {
     "hastie": lambda: make_hastie_10_2(1000, random_state=0),
@@ -64,8 +59,7 @@ N_NOISY, N_FEATURES, POSITIVE = 3000, 8, 0.22
 def read_sets(folder: Any) -> dict[str, tuple[Any, np.ndarray]]:
     """Return the sets that are at hand, with at most so many samples."""
     found: dict[str, Any] = {own.__name__[5:]: own(return_X_y=True) for own in OWN}
-    rows, labels = zip(*Phishing(), strict=True)
-    found["phishing"] = np.array([list(row.values()) for row in rows], float), np.array(labels)
+    found["phishing"] = read_stream(Phishing())
     found |= {name: in_file_order(name, folder / "large") for name in LARGE}
     found |= {name: make() for name, make in GENERATED.items()}
     sets = {}

@@ -66,6 +66,18 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
+def our_classifiers() -> dict[str, Any]:
+    """Return the package's classifiers in their defaults, with a seed, by their names."""
+    import hyperboxes  # here, because `gate` times the import of the package
+
+    names = "ImprovedOnlineGFMM", "OnlineGFMM", "AgglomerativeGFMM", "AdaptiveGFMM"
+    found = {n: getattr(hyperboxes, n)() for n in (*names, "RandomHyperboxes", "BoostedHyperboxes")}
+    for model in found.values():
+        if "random_state" in model.get_params(deep=False):
+            model.set_params(random_state=0)
+    return found
+
+
 def progress(message: str) -> None:
     """Print what is being done, on standard error."""
     print(f"... {message}", file=sys.stderr, flush=True)
