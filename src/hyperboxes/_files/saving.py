@@ -162,13 +162,9 @@ def _to_bytes(model: Any) -> bytes:
     given, (steps, model, threshold) = model, split_model(model)
     steps = [step for step in steps if getattr(step, "dates_", None) != {}]
     learner = registry.find_by_class(type(model))
+    has_other_steps = [type(step) for step in steps] not in ([], [DateFeatures])
     # A derived class is another one.
-    is_known = learner is not None and learner.estimator is type(model)
-    if (
-        learner is None
-        or not is_known
-        or [type(step) for step in steps] not in ([], [DateFeatures])
-    ):
+    if learner is None or learner.estimator is not type(model) or has_other_steps:
         raise TypeError(
             f"save takes a fitted {_known_names()}, alone or after DateFeatures, not "
             f"{type(given).__name__}. Of a pipeline or a search save the model in it, such as "

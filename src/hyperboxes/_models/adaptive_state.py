@@ -207,13 +207,8 @@ class AdaptiveState:
 
     def hyperboxes(self, positions: np.ndarray) -> Hyperboxes:
         """Return the boxes as users see them; `positions` are those of the labels in `classes_`."""
-        order, arrays = self.by_age, self.arrays
-        return Hyperboxes(
-            np.ascontiguousarray(arrays.lower[:, order].T),
-            np.ascontiguousarray(arrays.upper[:, order].T),
-            positions[arrays.labels[order]],
-            arrays.counts[order],
-        )
+        record = self.record(positions, len(positions))
+        return Hyperboxes(record.lower, record.upper, record.labels, record.counts)
 
 
 def expert_weights(scores: np.ndarray) -> np.ndarray:

@@ -207,19 +207,10 @@ class Rounding:
             n_decimals = [_count_decimals(*column) for column in zip(values.T, ranges, strict=True)]
         else:
             n_decimals = [decimals] * len(scale.low)
-        lows, highs, known = (
-            _in_order(scale.transform(rows)) for rows in (boxes.lower, boxes.upper, values)
-        )
-        return cls(
-            scale,
-            ranges,
-            n_decimals,
-            lows,
-            highs,
-            known,
-            is_fixed=decimals is not None,
-            categories=fitted.categories,
-        )
+        ends = boxes.lower, boxes.upper, values
+        lows, highs, known = (_in_order(scale.transform(rows)) for rows in ends)
+        numbers = scale, ranges, n_decimals, lows, highs, known
+        return cls(*numbers, is_fixed=decimals is not None, categories=fitted.categories)
 
     def beside(self, *samples: np.ndarray) -> Self:
         """Return what also distinguishes bounds from the values of a few samples."""

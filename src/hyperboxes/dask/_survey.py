@@ -4,6 +4,7 @@ import copy
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -41,14 +42,8 @@ def with_positions(X: Any, categories: dict[int, Categories]) -> Any:
     """Return samples with the encoded positions of their categories, all of which are known."""
     if not categories or X is None:
         return X
-    return with_columns(X, look_up(_WithCategories(categories), code_columns(X, list(categories))))
-
-
-class _WithCategories:
-    """Stands for an estimator that has categories and nothing else."""
-
-    def __init__(self, categories: dict[int, Categories]) -> None:
-        self._categories = categories
+    estimator = SimpleNamespace(_categories=categories)  # it has nothing else
+    return with_columns(X, look_up(estimator, code_columns(X, list(categories))))
 
 
 @dataclass(frozen=True, eq=False)
