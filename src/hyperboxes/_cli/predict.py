@@ -8,15 +8,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from hyperboxes._cli import common
-from hyperboxes._cli.columns import (
-    FeatureReader,
-    add_matching,
-    check_classifier,
-    find_features,
-    find_membership,
-    load_model,
-)
+from hyperboxes._cli import columns, common
 from hyperboxes._cli.common import UsageError
 from hyperboxes._cli.tables import Chunk, find_files, open_table
 
@@ -50,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--column", default="prediction", metavar="NAME", help="name of the column of classes"
     )
     common.add_json(parser, "each row")
-    add_matching(parser)
+    columns.add_matching(parser)
     common.add_number(parser, "--jobs", "threads that predict", 1)
     common.add_number(parser, "--chunk-size", "rows that are read at a time", common.CHUNK_SIZE)
 
@@ -61,9 +53,9 @@ def run(args: argparse.Namespace) -> None:
     common.check_output(args.output, *files, args.model)
     if args.json and common.is_parquet(args.output):
         raise UsageError("--json does not go with a Parquet file")
-    model = load_model(args.model)
+    model = columns.load_model(args.model)
     if args.proba or args.membership:
-        check_classifier(model, args.model)
+        columns.check_classifier(model, args.model)
     estimator = common.split_model(model).estimator
     if args.membership and not hasattr(estimator, "membership"):
         kind = type(estimator).__name__
@@ -73,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
     if hasattr(estimator, "n_jobs"):
         estimator.set_params(n_jobs=args.jobs)
     table = open_table(*files, sep=args.sep, decimal=args.decimal)
-    reader = find_features(args, model, table)
+    reader = columns.find_features(args, model, table)
     kept = table.columns if args.keep else []
     wanted = list(dict.fromkeys([*kept, *reader.columns]))
     chunks = table.chunks(wanted, args.chunk_size)
@@ -88,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _results(
-    args: argparse.Namespace, reader: FeatureReader, chunk: Chunk, kept: list[str]
+    args: argparse.Namespace, reader: columns.FeatureReader, chunk: Chunk, kept: list[str]
 ) -> Iterator[tuple[str, Any]]:
     """Yield the columns of the output."""
     X = reader.read(chunk)
@@ -101,7 +93,7 @@ def _results(
         yield args.column, _most_probable(reader.model, X, proba)
         yield from zip(_by_class("proba", reader.model), proba.T, strict=True)
     if args.membership:
-        membership = find_membership(reader.model, X)
+        membership = columns.find_membership(reader.model, X)
         yield from zip(_by_class("membership", reader.model), membership.T, strict=True)
 
 
@@ -116,10 +108,10 @@ def _by_class(title: str, model: Any) -> list[str]:
     return [f"{title}_{label}" for label in model.classes_]
 
 
-def _by_name(columns: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def _by_name(results: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Return columns by name; raise an error if two have the same."""
     found: dict[str, Any] = {}
-    for name, values in columns:
+    for name, values in results:
         if name in found:
             raise ValueError(
                 f"The output would have two columns named {name!r}: choose another --column, or "

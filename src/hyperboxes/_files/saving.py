@@ -23,16 +23,8 @@ from hyperboxes._estimators.access import access_of
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.dates import DateFeatures
 from hyperboxes._estimators.pipelines import ModelParts, Threshold, join_model, split_model
-from hyperboxes._files import schema
-from hyperboxes._files.archive import (
-    ModelFileError,
-    is_storable,
-    pack,
-    parse_arrays,
-    replace_file,
-    unpack,
-    write_all,
-)
+from hyperboxes._files import archive, schema
+from hyperboxes._files.archive import ModelFileError
 
 _FORMAT = "hyperboxes"
 _FORMAT_VERSION = 3
@@ -108,9 +100,9 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     if isinstance(path, io.TextIOBase):
         raise TypeError("save writes to binary files: open this one with mode 'wb'.")
     if hasattr(path, "write"):
-        write_all(path, content)
+        archive.write_all(path, content)
     else:
-        replace_file(path, content)
+        archive.replace_file(path, content)
 
 
 def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
@@ -187,7 +179,7 @@ def _to_bytes(model: Any) -> bytes:
             _check_values(kind, header, arrays)
         except ModelFileError as error:
             raise ValueError(f"This model cannot be saved: {error}.") from error
-        return pack(header, arrays)
+        return archive.pack(header, arrays)
 
 
 def _find_kind(learner: registry.EstimatorEntry) -> schema.ModelSchema:
@@ -234,7 +226,7 @@ def _plain_classes(classes: np.ndarray) -> np.ndarray:
     plain = classes
     if classes.dtype == object and all(isinstance(label, str) for label in classes):
         plain = classes.astype(str)
-    if not is_storable(plain.dtype.str) or plain.tolist() != classes.tolist():
+    if not archive.is_storable(plain.dtype.str) or plain.tolist() != classes.tolist():
         raise ModelFileError(
             f"its class labels are of type {classes.dtype}, but only Booleans, integers, floats "
             "and strings can be stored"
@@ -243,12 +235,12 @@ def _plain_classes(classes: np.ndarray) -> np.ndarray:
 
 
 def _from_file(file: Any) -> Any:
-    header, members = unpack(file)
+    header, members = archive.unpack(file)
     _check_version(header)
     learner = _find_learner(header)
     kind = _find_kind(learner)
     _check_keys(header, kind)
-    arrays = parse_arrays(members)
+    arrays = archive.parse_arrays(members)
     model = _new_estimator(header, learner)
     _check_members(arrays, kind, is_classifier(model))
     _check_values(kind, header, arrays)
@@ -445,7 +437,7 @@ def _learner_from_json(value: Any) -> Any:
 
 
 def _to_json(value: Any, depth: int) -> Any:
-    if isinstance(value, np.ndarray | np.generic) and is_storable(value.dtype.str):
+    if isinstance(value, np.ndarray | np.generic) and archive.is_storable(value.dtype.str):
         value = value.tolist()
     if depth == _MOST_DIMENSIONS and type(value) is dict:
         return {"dict": [[_to_json(part, 0) for part in pair] for pair in value.items()]}
