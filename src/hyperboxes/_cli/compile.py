@@ -57,7 +57,7 @@ def small_models(literature: bool = True) -> Iterator[Any]:
 
 def is_literature(entry: Any) -> bool:
     """Return whether an estimator is one of `hyperboxes.literature`."""
-    return entry.module.startswith("hyperboxes.literature")
+    return entry.path.startswith("hyperboxes.literature")
 
 
 def use_model(number: int) -> str:
