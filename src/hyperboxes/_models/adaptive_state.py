@@ -11,7 +11,6 @@ from hyperboxes._kernels.adaptive import (
     N_BINS,
     N_COUNTERS,
     SAMPLES,
-    SMALLEST_GAP,
     Memory,
     Workspace,
 )
@@ -27,8 +26,6 @@ NEIGHBORS = (1, 3, 7, 15)
 
 # How strongly the weights of experts grow with their scores.
 SHARPNESS = 50.0
-
-__all__ = ["HORIZONS", "NEIGHBORS", "SHARPNESS", "SMALLEST_GAP", "AdaptiveState", "expert_weights"]
 
 _MIN_CAPACITY = 64
 

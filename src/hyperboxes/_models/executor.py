@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from hyperboxes._models.adaptive_state import SMALLEST_GAP, expert_weights
+from hyperboxes._kernels.adaptive import SMALLEST_GAP
+from hyperboxes._models.adaptive_state import expert_weights
 from hyperboxes._models.calibration import (
     ClassScores,
     DistanceCalibration,
