@@ -24,6 +24,8 @@ from sklearn.model_selection import train_test_split
 
 Samples = tuple[np.ndarray, np.ndarray]
 
+OWN = (load_breast_cancer, load_digits, load_iris, load_wine)  # of scikit-learn
+
 
 @dataclass(frozen=True, eq=False)
 class Split:
@@ -122,6 +124,12 @@ def in_file_order(name: str, folder: Path) -> Samples | None:
     return np.ascontiguousarray(table.to_numpy(object).astype(float)), classes
 
 
+def read_stream(stream: Iterable[Any]) -> Samples:
+    """Return the samples of a stream of river, whose features are numbers."""
+    rows, labels = zip(*stream, strict=True)
+    return np.array([list(row.values()) for row in rows], float), np.array(labels)
+
+
 def names_in(folder: Path) -> list[str]:
     """List the data sets of a folder."""
     return sorted(path.name.removesuffix(".csv.gz") for path in folder.glob("*.csv.gz"))
@@ -165,7 +173,7 @@ def all_sets(folder: Path, large: Iterable[str]) -> dict[str, tuple[bool, Callab
     found: dict[str, tuple[bool, Callable[[], Any]]] = {}
     for name in names_in(folder / "authors"):
         found[name] = True, partial(load, name, folder)
-    for own in (load_breast_cancer, load_digits, load_iris, load_wine):
+    for own in OWN:
         found[own.__name__.removeprefix("load_")] = False, partial(own, return_X_y=True)
     for name in large:
         if (folder / "large" / f"{name}.csv.gz").exists():

@@ -114,13 +114,11 @@ def together(sizes: list[Size]) -> Size:
     return Size(rules, sum(size.rules * size.conditions for size in sizes) / max(1, rules))
 
 
-def score(X: np.ndarray, y: np.ndarray, seconds: float, only: list[str]) -> dict[str, Score]:
-    """Score the classifiers on a set, or some of them."""
+def score(X: np.ndarray, y: np.ndarray, seconds: float) -> dict[str, Score]:
+    """Score the classifiers on a set."""
     folds = list(StratifiedKFold(2, shuffle=True, random_state=SPLIT).split(X, y))
     found = {}
     for name, model in contenders(len(np.unique(y))).items():
-        if only and name not in only:
-            continue
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -160,8 +158,6 @@ def main() -> None:
     parser = command("bench-defaults", __doc__, quick="small sets only")
     parser.add_argument("--samples", type=int, default=LIMIT, help="of a set, at most")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for each fit")
-    parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="classifiers")
-    parser.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
     options = parser.parse_args()
     print(machine("numpy", "scikit-learn", "interpret-core", "imodels", "hyperbox-brain"))
     everything: list[dict[str, Score]] = []
@@ -170,8 +166,8 @@ def main() -> None:
         sets = {
             n: d for n, d in read[title].items() if not options.quick or len(d[1]) <= QUICK_LIMIT
         }
-        tasks = {name: (*data, options.seconds, options.only) for name, data in sets.items()}
-        scores = [found for _, found in in_processes(score, tasks, options.jobs)]
+        tasks = {name: (*data, options.seconds) for name, data in sets.items()}
+        scores = [found for _, found in in_processes(score, tasks)]
         print(f"\n{title}: {summary(scores)}", flush=True)
         everything += scores
     print(f"\nAll: {summary(everything)}")

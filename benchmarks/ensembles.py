@@ -104,12 +104,10 @@ def print_scores(found: dict[str, Scores], uses: dict[str, str]) -> None:
         print(table(["", "accuracy", "log-loss", "ours above", "ours below"], rows))
 
 
-def print_published(folder: Path, only: list[str] | None) -> None:
+def print_published(folder: Path) -> None:
     """Print weighted F1 in four folds, in the order of the files, as the authors have them."""
     rows, found = [], []
     for name in paper_sets(folder):
-        if only and name not in only:
-            continue
         progress(name)
         X, y = in_file_order(name, folder / "authors")  # type: ignore[misc]
         m = min(int(2 * X.shape[1] ** 0.5), X.shape[1])
@@ -170,14 +168,13 @@ def main() -> None:
     """Print the chosen tables."""
     parser = command("bench-ensembles", __doc__)
     add = parser.add_argument
-    add("--only", nargs="+", metavar="SET", help="these sets, with --published")
     add("--most", type=int, help="samples of a set, drawn at random")
     add("--published", action="store_true", help="the authors' protocol")
     add("--times", action="store_true", help="processor time on large sets")
     options = parser.parse_args()
     print(machine("numpy", "scikit-learn"))
     if options.published:
-        print_published(options.data, options.only)
+        print_published(options.data)
     if options.times:
         print_times(options.data)
     if options.published or options.times:

@@ -66,6 +66,18 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
+def our_classifiers() -> dict[str, Any]:
+    """Return the package's classifiers in their defaults, with a seed, by their names."""
+    import hyperboxes  # here, because `gate` times the import of the package
+
+    names = "ImprovedOnlineGFMM", "OnlineGFMM", "AgglomerativeGFMM", "AdaptiveGFMM"
+    found = {n: getattr(hyperboxes, n)() for n in (*names, "RandomHyperboxes", "BoostedHyperboxes")}
+    for model in found.values():
+        if "random_state" in model.get_params(deep=False):
+            model.set_params(random_state=0)
+    return found
+
+
 def progress(message: str) -> None:
     """Print what is being done, on standard error."""
     print(f"... {message}", file=sys.stderr, flush=True)
@@ -125,11 +137,11 @@ def turn(
 
 
 def in_processes(
-    function: Callable[..., Any], tasks: dict[str, tuple[Any, ...]], jobs: int = -1
+    function: Callable[..., Any], tasks: dict[str, tuple[Any, ...]]
 ) -> Iterator[tuple[str, Any]]:
     """Call a function with the arguments of each task, and yield names and results in order."""
     calls = (delayed(function)(*arguments) for arguments in tasks.values())
-    results = Parallel(jobs, return_as="generator")(calls)
+    results = Parallel(-1, return_as="generator")(calls)
     for name, result in zip(tasks, results, strict=True):
         progress(name)
         yield name, result

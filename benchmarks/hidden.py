@@ -13,44 +13,32 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 
-from benchmarks.harness import command, machine, table
-from hyperboxes import (
-    AdaptiveGFMM,
-    AgglomerativeGFMM,
-    BoostedHyperboxes,
-    ImprovedOnlineGFMM,
-    OnlineGFMM,
-    RandomHyperboxes,
-)
+from benchmarks.harness import command, machine, our_classifiers, table
+from hyperboxes import BoostedHyperboxes
 
 N_TRAIN, N_FEATURES = 2000, 8
 HIDDEN = (0, 2, 4, 6, 8)
 Samples = tuple[np.ndarray, np.ndarray]
 
 
-def _make_forest() -> object:
-    imputer = SimpleImputer(strategy="median", keep_empty_features=True)
-    return make_pipeline(imputer, RandomForestClassifier(random_state=0))
-
-
-CONTENDERS: dict[str, Callable[[], object]] = {
-    "ImprovedOnlineGFMM": partial(ImprovedOnlineGFMM, random_state=0),
-    "OnlineGFMM": partial(OnlineGFMM, random_state=0),
-    "AgglomerativeGFMM": AgglomerativeGFMM,
-    "AdaptiveGFMM": AdaptiveGFMM,
-    "RandomHyperboxes": partial(RandomHyperboxes, random_state=0),
-    "BoostedHyperboxes": partial(BoostedHyperboxes, random_state=0),
-    "BoostedHyperboxes, 1000": partial(BoostedHyperboxes, 1000, random_state=0),
-    "forest, medians": _make_forest,
-    "HistGradientBoosting": partial(HistGradientBoostingClassifier, random_state=0),
+CONTENDERS: dict[str, Any] = {
+    **our_classifiers(),
+    "BoostedHyperboxes, 1000": BoostedHyperboxes(1000, random_state=0),
+    "forest, medians": make_pipeline(
+        SimpleImputer(strategy="median", keep_empty_features=True),
+        RandomForestClassifier(random_state=0),
+    ),
+    "HistGradientBoosting": HistGradientBoostingClassifier(random_state=0),
 }
 
 
@@ -97,7 +85,7 @@ def main() -> int:
         rows = []
         for training, lower in (("all", X), ("70 %", np.where(is_removed, np.nan, X))):
             for name, contender in CONTENDERS.items():
-                model = contender().fit(lower, y)
+                model = clone(contender).fit(lower, y)
                 for mode in ("random", "columns"):
                     row = [name, training, mode]
                     for n_hidden in HIDDEN:

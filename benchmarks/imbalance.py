@@ -14,24 +14,11 @@ from sklearn.metrics import balanced_accuracy_score, f1_score
 from sklearn.model_selection import TunedThresholdClassifierCV, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.harness import command, machine, progress, table
-from hyperboxes import (
-    AdaptiveGFMM,
-    AgglomerativeGFMM,
-    BoostedHyperboxes,
-    ImprovedOnlineGFMM,
-    OnlineGFMM,
-    RandomHyperboxes,
-)
+from benchmarks.harness import command, machine, our_classifiers, progress, table
 
 N_SETS = 10
 MODELS: dict[str, Any] = {
-    "ImprovedOnlineGFMM": ImprovedOnlineGFMM(random_state=0),
-    "OnlineGFMM": OnlineGFMM(random_state=0),
-    "AgglomerativeGFMM": AgglomerativeGFMM(),
-    "AdaptiveGFMM": AdaptiveGFMM(),
-    "BoostedHyperboxes": BoostedHyperboxes(random_state=0),
-    "RandomHyperboxes": RandomHyperboxes(random_state=0),
+    **our_classifiers(),
     "tree of depth 5": DecisionTreeClassifier(max_depth=5, random_state=0),
 }
 

@@ -22,7 +22,7 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from benchmarks.data import Samples, names_in
-from benchmarks.harness import Kept, command, digest, machine, progress, table
+from benchmarks.harness import KEPT, Kept, command, digest, machine, progress, table
 from hyperboxes import BoostedHyperboxes, RandomHyperboxes
 
 SEEDS = {"generated": 0, "generated, other seed": 7}
@@ -125,22 +125,24 @@ def measure(name: str, X: Any, y: Any, X_test: Any, y_test: Any) -> dict[str, fl
     }
 
 
-def run(options: Any, kept: Kept) -> Iterator[tuple[str, dict[str, dict[str, float]]]]:
+def run(
+    folder: Path, is_quick: bool, kept: Kept
+) -> Iterator[tuple[str, dict[str, dict[str, float]]]]:
     """Yield what each contender does on each set and size."""
-    for title in options.sets:
-        data = read(title, options.data)
+    for title in ("generated", "electricity") if is_quick else SETS:
+        data = read(title, folder)
         if data is None:
             progress(f"{title} is missing (see --data)")
             continue
         done = set()
-        for size in options.sizes:
+        for size in SIZES[:1] if is_quick else SIZES:
             train = parts(*data, size)
             n_samples = len(train[0])
             if n_samples in done:
                 continue
             done.add(n_samples)
             case, found = f"{title}, {n_samples:,} x {train[0].shape[1]}", {}
-            for name in options.models:
+            for name in CONTENDERS:
                 key = f"{case} {name} {digest() if 'Hyperboxes' in name else ''}"
                 if key not in kept:
                     progress(f"{name} on {case}")
@@ -166,24 +168,17 @@ def print_differences(cases: dict[str, dict[str, dict[str, float]]]) -> None:
 def main() -> None:
     """Print a table for each set and size, and the differences."""
     parser = command("bench-large", __doc__, quick="two sets, 10,000 samples")
-    add = parser.add_argument
-    add("--sets", nargs="+", default=SETS, choices=SETS)
-    add("--sizes", nargs="+", type=int, default=SIZES, help="training samples")
-    add("--models", nargs="+", default=list(CONTENDERS), choices=CONTENDERS)
-    add("--keep", type=Path, metavar="FILE", help="keep what was measured, and continue")
     options = parser.parse_args()
-    if options.quick:
-        options.sets, options.sizes = ("generated", "electricity"), (10_000,)
     print(machine("numpy", "scikit-learn"), "\n")
     cases = {}
-    for case, found in run(options, Kept(options.keep)):
+    for case, found in run(options.data, options.quick, Kept(KEPT / "large.jsonl")):
         rows = [
             [name, *(how.format(of[what]) for what, how in FORMATS.items())]
             for name, of in found.items()
         ]
         print(table([case, *FORMATS], rows), "\n", flush=True)
         cases[case] = found
-    if len(cases) > 1 and THEIRS in options.models:
+    if len(cases) > 1:
         print_differences(cases)
 
 

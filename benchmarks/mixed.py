@@ -201,8 +201,6 @@ def main() -> None:
             score(*data, seed, results[name])
     report("Sets used for choosing", CHOSEN, results)
     report("Others", OTHERS, results)
-    if "adult" in results:
-        report("Adult alone", {"adult": None}, results)
 
 
 if __name__ == "__main__":

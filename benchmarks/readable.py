@@ -27,7 +27,6 @@ import numpy as np
 from matplotlib.figure import Figure
 from river.datasets import Bananas, Phishing
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     HistGradientBoostingClassifier,
@@ -40,7 +39,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.data import Samples, in_file_order, load, paper_sets
+from benchmarks.data import OWN, Samples, in_file_order, load, paper_sets, read_stream
 from benchmarks.harness import (
     KEPT,
     ROOT,
@@ -66,7 +65,6 @@ CHOSEN_ON = {
     *("balance_scale", "blood_transfusion", "breast_cancer_coimbra", "glass", "haberman", "heart"),
     *("landsat", "optical_digits", "ringnorm", "segmentation", "sonar"),
 }
-OWN = (load_breast_cancer, load_digits, load_iris, load_wine)
 RIVERS = {"bananas (river)": Bananas, "phishing (river)": Phishing}
 LARGE = ("covertype", "electricity", "ijcnn1", "skin_segmentation")
 UNSEEN = ("others of the paper", "not of the paper")  # groups on which nothing was chosen
@@ -81,8 +79,7 @@ def groups(folder: Path, limit: int) -> dict[str, Sets]:
     others = paper.keys() - CHOSEN_ON - rare
     rest = {f"{own.__name__[5:]} (scikit-learn)": own(return_X_y=True) for own in OWN}
     for name, stream in RIVERS.items():
-        rows, labels = zip(*stream(), strict=True)
-        rest[name] = np.array([list(row.values()) for row in rows], float), labels
+        rest[name] = read_stream(stream())
     for name in LARGE:
         if samples := in_file_order(name, folder / "large"):
             rest[name] = samples

@@ -147,7 +147,7 @@ def test_ctrl_c_while_room_is_made_changes_nothing(cls, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patches:
-        patches.setattr("hyperboxes._models.box_store.build", interrupt)
+        patches.setattr("hyperboxes._kernels.box_index.build", interrupt)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(data[50:], labels[50:])
     learned = model.hyperboxes_.counts.sum()

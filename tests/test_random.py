@@ -20,8 +20,7 @@ from hyperboxes import (
     RandomHyperboxes,
 )
 from hyperboxes._models.calibration import VoteCalibration, fit_vote_calibration, log_votes
-from hyperboxes._models.ensemble import VoteSettings, count_votes, pack
-from hyperboxes._models.quantizer import SCALINGS, Codes
+from hyperboxes._models.ensemble import SCALINGS, Codes, VoteSettings, count_votes, pack
 from hyperboxes._models.records import EnsembleMember
 from tests import reference
 from tests import reference_ensembles as slow

@@ -84,8 +84,7 @@ class EachSampleABox(BoxClassifier):
 
 
 TOY = EstimatorEntry(
-    module=__name__,
-    class_name="EachSampleABox",
+    path=f"{__name__}:EachSampleABox",
     summary="keeps every sample as a box",
     commands={"toy": {"scaling": None}},
     merge_settings=None,

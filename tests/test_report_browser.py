@@ -11,8 +11,8 @@ from sklearn.datasets import load_digits, load_iris
 from hyperboxes import BoostedHyperboxes, RandomHyperboxes, explain
 from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._readers.fitted import read_fitted
-from hyperboxes._readers.rounding import Rounding
 from hyperboxes._readers.rules import list_rules
+from hyperboxes._readers.text import Rounding
 from tests.browser import needs_browser
 from tests.learners import ImprovedOnlineGFMM
 from tests.test_report import HOSTILE

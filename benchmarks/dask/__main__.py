@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.dask.running import (
-    APART,
     N_TEST,
-    OVERLAPPING,
     Measured,
     Partitioned,
     covertype,
@@ -44,15 +42,10 @@ def main() -> None:
         SECTIONS[section](options, ImprovedOnlineGFMM(random_state=0))
 
 
-def bench_apart(options: argparse.Namespace, model: Any, spread: float = APART) -> None:
+def bench_apart(options: argparse.Namespace, model: Any) -> None:
     """Compare on generated classes that hardly overlap."""
     n_parts = max(2, options.samples // PARTITION)
-    compare(generated(options.samples, 8, n_parts, spread), model)
-
-
-def bench_overlapping(options: argparse.Namespace, model: Any) -> None:
-    """Compare on generated classes that overlap."""
-    bench_apart(options, model, OVERLAPPING)
+    compare(generated(options.samples, 8, n_parts), model)
 
 
 def bench_covertype(options: argparse.Namespace, model: Any) -> None:
@@ -91,7 +84,6 @@ def title(n_workers: int) -> str:
 
 SECTIONS = {
     "apart": bench_apart,
-    "overlapping": bench_overlapping,
     "covertype": bench_covertype,
 }
 

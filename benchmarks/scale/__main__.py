@@ -6,9 +6,7 @@ nearest neighbour for prediction, river for streams.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from benchmarks.harness import command, machine, progress
 from benchmarks.scale import fitting, predicting, streaming
@@ -16,11 +14,7 @@ from benchmarks.scale.common import QUICK, Run
 
 SECTIONS: dict[str, Callable[[Run], None]] = {
     "fit": fitting.bench_fit,
-    "overlap": fitting.bench_overlap,
     "overlap-growth": fitting.bench_overlap_growth,
-    "agglomeration": fitting.bench_agglomeration,
-    "merge": streaming.bench_merge,
-    "prune": streaming.bench_prune,
     "sets": fitting.bench_sets,
     "growth": fitting.bench_growth,
     "predict": predicting.bench_predict,
@@ -38,15 +32,6 @@ def main() -> None:
     parser = command("bench-scale", __doc__, quick=f"sizes divided by {QUICK}")
     add = parser.add_argument
     add("--only", action="append", choices=SECTIONS, help="repeat for several")
-    add("--plot", type=Path, metavar="PATH", help="of a picture (default: in docs)")
-    add("--keep", type=Path, metavar="DIR", help="of `classifiers`, keep what was measured")
-    add(
-        "--most",
-        type=int,
-        default=sys.maxsize,
-        metavar="N",
-        help="of `overlap-growth`, `predict` and `classifiers`, sizes up to this only",
-    )
     add(
         "--membership",
         choices=("mean", "min"),

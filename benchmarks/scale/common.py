@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Timing, medians
+from benchmarks.harness import ROOT, Timing, medians
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
 IOL, ONLN, AGGLO_2, AGGLO_SM = "ImprovedOnlineGFMM", "OnlineGFMM", "AGGLO-2", "AGGLO-SM"
@@ -36,10 +36,7 @@ class Run:
     def __init__(self, options: argparse.Namespace) -> None:
         self.data: Path = options.data
         self.quick: bool = options.quick
-        self.keep: Path | None = options.keep
-        self.most: int = options.most
         self.membership: str = options.membership
-        self.plot: Path | None = options.plot
 
     def size(self, n_samples: int) -> int:
         """Return a number of samples, a smaller one if there is little time."""
@@ -52,8 +49,7 @@ class Run:
 
     def picture(self, name: str) -> Path | None:
         """Return where to save a picture, if it is to be drawn."""
-        docs = Path(__file__).resolve().parents[2] / "docs"
-        return self.plot or (None if self.quick else docs / name)
+        return None if self.quick else ROOT / "docs" / name
 
 
 def fit(

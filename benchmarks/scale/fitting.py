@@ -87,24 +87,12 @@ def bench_fit(run: Run) -> None:
     )
 
 
-def bench_overlap(run: Run) -> None:
-    """Compare the selections at all thetas, on classes that overlap and that do not."""
-    size, thetas = run.size(20_000), (0.1, 0.3, 0.5, 0.7)
-    compare(run, ((tangled(size, 20, overlap=o), (IOL,), thetas) for o in (True, False)))
-
-
 def bench_overlap_growth(run: Run) -> None:
     """Compare them on more and more samples, at the default theta."""
-    sizes = [size for size in (5_000, 20_000, 60_000) if size <= run.most]
+    sizes = 5_000, 20_000, 60_000
     found = compare(run, ((tangled(run.size(size), 20), (IOL,), (0.5,)) for size in sizes))
     slope = math.log(found[-1]["index"].seconds / found[0]["index"].seconds)
     print(f"{IOL}, index, slope from first to last: {slope / math.log(sizes[-1] / sizes[0]):.2f}\n")
-
-
-def bench_agglomeration(run: Run) -> None:
-    """Compare them in agglomeration at its default theta."""
-    compare(run, ((data, (AGGLO_2,), (0.7,)) for data in real(run, "electricity", 40_000)))
-    compare(run, [(tangled(run.size(20_000), 20), (AGGLO_SM,), (0.7,))])
 
 
 def compare(run: Run, cases: Iterable[Case]) -> list[dict[str, Timing]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_limits
 
 from benchmarks.data import Split, generated_for_training, tangled, uniform
-from benchmarks.harness import Kept, call_in_fresh_process, progress, table, yes_no
+from benchmarks.harness import call_in_fresh_process, progress, table, yes_no
 from benchmarks.scale.common import ALONE, COLOURS, MARKERS, Run, save
 from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM, RandomHyperboxes, to_onnx
 from hyperboxes._models.calibration import N_NEIGHBORS
@@ -57,8 +58,7 @@ def bench_predict(run: Run) -> None:
             anywhere = uniform(run.size(100_000), n_features, n_test=run.size(20_000))
             for data in (clustered, anywhere):
                 for size in (20_000, 100_000):
-                    if size <= run.most:
-                        rows.append(compare_predictions(run, data.head(run.size(size)), function))
+                    rows.append(compare_predictions(run, data.head(run.size(size)), function))
     header = (
         "predict", "membership", "boxes", "test", "seconds", "neighbour", "ratio",
         "labels differ", "wrong", "test", "1 thread", "2 threads", "ratio",
@@ -195,16 +195,11 @@ def time_batches(run: Run, model: Any, session: Any, n_samples: int) -> tuple[st
 
 def bench_classifiers(run: Run) -> None:
     """Time fit and predict of other classifiers at growing sizes, with defaults."""
-    jobs = [(name, size) for size in SIZES if size <= run.most for name in CONTENDERS]
-    kept = Kept(run.keep and run.keep / "classifiers.jsonl")
     found = []
-    for name, size in [*jobs, (BRAIN, BRAIN_LIMIT)]:
-        key = f"{name} {run.size(size)}"
-        if key not in kept:
-            progress(f"{name} on {run.size(size):,} samples")
-            data = tangled(run.size(size), N_FEATURES)
-            kept[key] = call_in_fresh_process(time_contender, name, data)
-        found.append((name, *kept[key]))
+    for name, size in [*product(CONTENDERS, SIZES), (BRAIN, BRAIN_LIMIT)]:
+        progress(f"{name} on {run.size(size):,} samples")
+        data = tangled(run.size(size), N_FEATURES)
+        found.append((name, *call_in_fresh_process(time_contender, name, data)))
     rows = [
         (name, f"{n:,}", f"{fit:.2f}", f"{1e6 * predict:.1f}", f"{accuracy:.3f}")
         for name, n, fit, predict, accuracy in found
@@ -218,7 +213,7 @@ def bench_classifiers(run: Run) -> None:
         f"one pass, {run.size(BRAIN_LIMIT):,} samples: it is slow on more.\n"
     )
     path = run.picture("classifiers.png")
-    if path and run.most >= max(SIZES):
+    if path:
         draw_contenders(found, path)
 
 

@@ -1,4 +1,4 @@
-"""Learning in batches and of single samples; memory; merging and pruning of large models."""
+"""Learning in batches and of single samples; memory."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import validate_data
 
-from benchmarks.data import Split, generated_for_training, in_file_order, tangled
+from benchmarks.data import Split, generated_for_training, in_file_order
 from benchmarks.harness import added_memory, call_in_fresh_process, progress, table
 from benchmarks.scale.common import AGGLO_2, AGGLO_SM, IOL, THETA, Run, fit
-from hyperboxes import ImprovedOnlineGFMM, merge, prune
+from hyperboxes import ImprovedOnlineGFMM
 
 BATCHES = (1, 10, 100, 1_000)
 STREAM_CALLS = 10_000  # at most: some seconds
@@ -30,7 +30,6 @@ MEMORY_CASES = (
     (AGGLO_2, 0.1, 100_000),
     (AGGLO_SM, 0.1, 100_000),
 )
-N_MODELS = 4
 
 
 class HoeffdingTree:
@@ -140,41 +139,3 @@ def fit_memory(learner: str, theta: float, n_samples: int) -> tuple[int, float, 
     n_boxes, n_features = model.hyperboxes_.lower.shape
     box_size = n_boxes * (2 * n_features + 2) * 8
     return n_boxes, used, box_size / 2**20, (X.nbytes + y.nbytes) / 2**20
-
-
-def bench_merge(run: Run) -> None:
-    """Compare the time of merging models with that of training them."""
-    data = tangled(run.size(100_000), 8, n_informative=6, n_classes=3)
-    progress(f"merge of {N_MODELS} models of {data.name}")
-    merge(train_parts(data.head(1_000), shuffle=False))
-    training = {
-        "in one pass": partial(train_parts, data, shuffle=False),
-        "by default": partial(train_parts, data, random_state=0),
-    }
-    rows = []
-    for how, timing in run.medians(training).items():
-        merged = run.medians({"merge": partial(merge, timing.result)})["merge"]
-        n_boxes = sum(len(model.hyperboxes_) for model in timing.result)
-        rows.append((how, f"{n_boxes:,}", f"{timing.seconds:.2f}", f"{merged.seconds:.2f}"))
-    header = (f"{N_MODELS} models, {data.name}", "boxes", "training s", "merge s")
-    print(table(header, rows), end="\n\n")
-
-
-def train_parts(data: Split, **parameters: Any) -> list[ImprovedOnlineGFMM]:
-    """Fit a model to each part of the training samples."""
-    parts = np.array_split(np.arange(len(data.y_train)), N_MODELS)
-    model = partial(ImprovedOnlineGFMM, scaling=None, **parameters)
-    return [model().fit(data.X_train[part], data.y_train[part]) for part in parts]
-
-
-def bench_prune(run: Run) -> None:
-    """Prune some ten thousand boxes on ten thousand samples."""
-    data = tangled(run.size(45_000), 20)
-    n_validation = run.size(10_000)
-    progress(f"prune of a model of {data.name}")
-    model = fit(IOL, 0.5, data.X_train, data.y_train)
-    samples = data.X_test[:n_validation], data.y_test[:n_validation]
-    timing = run.medians({"prune": partial(prune, model, *samples)}, rounds=1)["prune"]
-    sizes = len(model.hyperboxes_), len(timing.result.hyperboxes_), len(samples[1])
-    row = *(f"{size:,}" for size in sizes), f"{timing.seconds:.2f}"
-    print(table(("prune", "boxes left", "samples", "seconds"), [row]), end="\n\n")

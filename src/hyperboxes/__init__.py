@@ -10,31 +10,40 @@ from typing import TYPE_CHECKING, Any
 
 from hyperboxes._extras import check_core
 
-if TYPE_CHECKING:
-    from hyperboxes._estimators.adaptive import AdaptiveGFMM
-    from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
-    from hyperboxes._estimators.boosted import BoostedHyperboxes
-    from hyperboxes._estimators.clustering import HyperboxClustering
-    from hyperboxes._estimators.dates import DateFeatures
-    from hyperboxes._estimators.merge import merge
-    from hyperboxes._estimators.online import ImprovedOnlineGFMM, OnlineGFMM
-    from hyperboxes._estimators.prune import Pruning, prune
-    from hyperboxes._estimators.random import RandomHyperboxes
-    from hyperboxes._files.archive import ModelFileError
-    from hyperboxes._files.onnx import to_onnx
-    from hyperboxes._files.saving import load, save
-    from hyperboxes._models.hyperboxes import Hyperboxes, WeightedHyperboxes
-    from hyperboxes._plots.boxes import BoxesDisplay
-    from hyperboxes._plots.contributions import ContributionsDisplay
-    from hyperboxes._plots.curves import GrowthDisplay, ThetaDisplay
-    from hyperboxes._plots.memory import MemoryDisplay
-    from hyperboxes._plots.parallel import ParallelCoordinatesDisplay
-    from hyperboxes._plots.rules import RulesDisplay
-    from hyperboxes._readers.explain import Explanations, explain
-    from hyperboxes._readers.explanation import Counterfactual, ExplainedBox, Explanation
-    from hyperboxes._readers.rules import export_frame, export_text
-    from hyperboxes._readers.sql import export_sql
-    from hyperboxes._report import export_html
+if TYPE_CHECKING:  # `as` marks names as public
+    from hyperboxes._estimators.adaptive import AdaptiveGFMM as AdaptiveGFMM
+    from hyperboxes._estimators.agglomerative import AgglomerativeGFMM as AgglomerativeGFMM
+    from hyperboxes._estimators.boosted import BoostedHyperboxes as BoostedHyperboxes
+    from hyperboxes._estimators.clustering import HyperboxClustering as HyperboxClustering
+    from hyperboxes._estimators.dates import DateFeatures as DateFeatures
+    from hyperboxes._estimators.merge import merge as merge
+    from hyperboxes._estimators.online import ImprovedOnlineGFMM as ImprovedOnlineGFMM
+    from hyperboxes._estimators.online import OnlineGFMM as OnlineGFMM
+    from hyperboxes._estimators.prune import Pruning as Pruning
+    from hyperboxes._estimators.prune import prune as prune
+    from hyperboxes._estimators.random import RandomHyperboxes as RandomHyperboxes
+    from hyperboxes._files.archive import ModelFileError as ModelFileError
+    from hyperboxes._files.onnx import to_onnx as to_onnx
+    from hyperboxes._files.saving import load as load
+    from hyperboxes._files.saving import save as save
+    from hyperboxes._models.hyperboxes import Hyperboxes as Hyperboxes
+    from hyperboxes._models.hyperboxes import WeightedHyperboxes as WeightedHyperboxes
+    from hyperboxes._plots.boxes import BoxesDisplay as BoxesDisplay
+    from hyperboxes._plots.contributions import ContributionsDisplay as ContributionsDisplay
+    from hyperboxes._plots.curves import GrowthDisplay as GrowthDisplay
+    from hyperboxes._plots.curves import ThetaDisplay as ThetaDisplay
+    from hyperboxes._plots.memory import MemoryDisplay as MemoryDisplay
+    from hyperboxes._plots.parallel import ParallelCoordinatesDisplay as ParallelCoordinatesDisplay
+    from hyperboxes._plots.rules import RulesDisplay as RulesDisplay
+    from hyperboxes._readers.explain import Explanations as Explanations
+    from hyperboxes._readers.explain import explain as explain
+    from hyperboxes._readers.explanation import Counterfactual as Counterfactual
+    from hyperboxes._readers.explanation import ExplainedBox as ExplainedBox
+    from hyperboxes._readers.explanation import Explanation as Explanation
+    from hyperboxes._readers.rules import export_frame as export_frame
+    from hyperboxes._readers.rules import export_text as export_text
+    from hyperboxes._readers.sql import export_sql as export_sql
+    from hyperboxes._report import export_html as export_html
 
 __version__ = "0.3.0.dev0"
 
@@ -75,41 +84,7 @@ _MODULES = {
     "to_onnx": "_files.onnx",
 }
 
-__all__ = [
-    "AdaptiveGFMM",
-    "AgglomerativeGFMM",
-    "BoostedHyperboxes",
-    "BoxesDisplay",
-    "ContributionsDisplay",
-    "Counterfactual",
-    "DateFeatures",
-    "ExplainedBox",
-    "Explanation",
-    "Explanations",
-    "GrowthDisplay",
-    "HyperboxClustering",
-    "Hyperboxes",
-    "ImprovedOnlineGFMM",
-    "MemoryDisplay",
-    "ModelFileError",
-    "OnlineGFMM",
-    "ParallelCoordinatesDisplay",
-    "Pruning",
-    "RandomHyperboxes",
-    "RulesDisplay",
-    "ThetaDisplay",
-    "WeightedHyperboxes",
-    "explain",
-    "export_frame",
-    "export_html",
-    "export_sql",
-    "export_text",
-    "load",
-    "merge",
-    "prune",
-    "save",
-    "to_onnx",
-]
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:

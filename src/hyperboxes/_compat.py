@@ -1,7 +1,5 @@
 """Features of newer scikit-learn releases, replaced where the installed one lacks them."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from importlib import import_module
 from typing import Any

@@ -5,8 +5,6 @@ waits at a terminal or in a notebook gets one line on standard error per process
 cannot be kept, logs get the line, too.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import sys
@@ -47,7 +45,11 @@ class Compiling:
             is_cached = dispatcher.stats.cache_path is not None
             if not (self.is_announced or self._is_quiet) and _is_told(is_cached=is_cached):
                 self.is_announced = True
-                _announce(is_cached=is_cached)
+                often = (
+                    "once on this machine" if is_cached else "in each process (set NUMBA_CACHE_DIR)"
+                )
+                with suppress(OSError, ValueError):  # a closed terminal is no reason not to learn
+                    print(f"hyperboxes: compiling, {often}, up to a minute ...", file=sys.stderr)
         self._depth += 1
 
     def end(self) -> None:
@@ -79,12 +81,6 @@ def _is_own(dispatcher: Any) -> bool:
     """Whether a function is of this package; users compile their own, of any kind."""
     function = getattr(dispatcher, "py_func", None)
     return str(getattr(function, "__module__", None)).startswith("hyperboxes.")
-
-
-def _announce(*, is_cached: bool) -> None:
-    how_often = "once on this machine" if is_cached else "in each process (set NUMBA_CACHE_DIR)"
-    with suppress(OSError, ValueError):  # a closed terminal is no reason not to learn
-        print(f"hyperboxes: compiling, {how_often}, up to a minute ...", file=sys.stderr)
 
 
 def _is_told(*, is_cached: bool) -> bool:

@@ -1,7 +1,5 @@
 """Docstrings that share passages, each written once, and the passages that estimators share."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from typing import TypeVar
@@ -13,17 +11,15 @@ def fill_docstrings(cls: type, passages: Mapping[str, str]) -> None:
     That is in the docstrings of a class, and of the methods that it defines. A passage may name
     those that come after it.
     """
-    for documented in (cls, *filter(inspect.isfunction, map(_function, vars(cls).values()))):
+    attributes = (
+        getattr(value, "__func__", value) for value in vars(cls).values()
+    )  # class methods
+    for documented in (cls, *filter(inspect.isfunction, attributes)):
         if documented.__doc__ is not None:  # python -OO drops docstrings
             text = inspect.cleandoc(documented.__doc__)
             for name, passage in passages.items():
                 text = text.replace(f"{{{name}}}", passage.strip())
             documented.__doc__ = text
-
-
-def _function(attribute: object) -> object:
-    """Return what a class method calls, and anything else as it is."""
-    return attribute.__func__ if isinstance(attribute, classmethod) else attribute
 
 
 T = TypeVar("T")

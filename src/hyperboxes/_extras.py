@@ -1,7 +1,5 @@
 """Optional dependencies, imported where they are used, and the oldest releases that work."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib import import_module

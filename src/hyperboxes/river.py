@@ -4,8 +4,6 @@ Features may come and go, and classes appear at any time, as river's models take
 `river` installs what it takes: ``pip install 'hyperboxes[river]'``.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar

@@ -5,8 +5,6 @@ Each subcommand is a module of this package, listed in `COMMANDS`. It has a docs
 functions, so that `--help` is quick.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

@@ -4,8 +4,6 @@ Spaces around a cell do not count. A label is its text: `1`, `1.0` and `001` are
 features of a model are found among the columns of a table by name.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections import Counter

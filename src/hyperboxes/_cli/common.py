@@ -368,16 +368,13 @@ def _parquet_writer(stream: Any) -> Iterator[Write]:
 
 
 def _rows(columns: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-    return zip(*map(_to_list, columns.values()), strict=True)
+    lists = (v.to_pylist() if hasattr(v, "to_pylist") else v.tolist() for v in columns.values())
+    return zip(*lists, strict=True)
 
 
 def is_parquet(output: str) -> bool:
     """Whether a Parquet file is to be written."""
     return output.endswith((".parquet", ".pq"))
-
-
-def _to_list(values: Any) -> list[Any]:
-    return values.to_pylist() if hasattr(values, "to_pylist") else values.tolist()
 
 
 def _finite(value: Any) -> Any:

@@ -5,8 +5,6 @@ Compile as the user that will use it, on the same kind of processor, and again a
 of hyperboxes or Numba.
 """
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import os
@@ -59,7 +57,7 @@ def small_models(literature: bool = True) -> Iterator[Any]:
 
 def is_literature(entry: Any) -> bool:
     """Return whether an estimator is one of `hyperboxes.literature`."""
-    return entry.module.startswith("hyperboxes.literature")
+    return entry.path.startswith("hyperboxes.literature")
 
 
 def use_model(number: int) -> str:

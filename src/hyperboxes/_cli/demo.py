@@ -5,8 +5,6 @@ give equal boxes. Then it shows rules, an explanation, updates, merging and a re
 short rules compared with a tree and a forest; and a stream with concept drift. All files are kept.
 """
 
-from __future__ import annotations
-
 import argparse
 import runpy
 import shlex

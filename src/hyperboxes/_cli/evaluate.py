@@ -8,8 +8,6 @@ The file may be larger than memory, unless --cv is given. Labels that are not cl
 count as mistakes. Rows without a label are left out if --unlabeled marks them, here or in training.
 """
 
-from __future__ import annotations
-
 import argparse
 import warnings
 from collections.abc import Iterable, Sequence
@@ -17,33 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._cli.columns import (
-    FeatureReader,
-    add_matching,
-    check_classifier,
-    choose_target,
-    find_features,
-    find_membership,
-    load_model,
-    match_spelling,
-    read_target,
-)
-from hyperboxes._cli.common import (
-    CHUNK_SIZE,
-    TARGET_HELP,
-    UsageError,
-    add_data,
-    add_json,
-    add_model,
-    add_number,
-    add_target,
-    n_boxes,
-    note,
-    print_json,
-    progress,
-    split_model,
-    with_progress,
-)
+from hyperboxes._cli import columns, common
+from hyperboxes._cli.common import UsageError
 from hyperboxes._cli.tables import Table, find_files, open_table
 
 HELP = "compare predictions with true labels"
@@ -62,14 +35,14 @@ _NO_LABEL = ""
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_model(parser)
-    add_data(parser, several=True)
-    add_target(parser, required=False, help_text=TARGET_HELP)
-    add_matching(parser)
+    common.add_model(parser)
+    common.add_data(parser, several=True)
+    common.add_target(parser, required=False, help_text=common.TARGET_HELP)
+    columns.add_matching(parser)
     folds = "cross-validate: train models like MODEL on all folds of DATA but one, predict that"
-    add_number(parser, "--cv", folds)
-    add_json(parser, "the scores")
-    add_number(parser, "--chunk-size", "rows that are read at a time", CHUNK_SIZE)
+    common.add_number(parser, "--cv", folds)
+    common.add_json(parser, "the scores")
+    common.add_number(parser, "--chunk-size", "rows that are read at a time", common.CHUNK_SIZE)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -77,33 +50,35 @@ def run(args: argparse.Namespace) -> None:
     if args.cv == 1:
         raise UsageError("--cv needs at least 2 folds")
     table = open_table(*find_files(args.data), sep=args.sep, decimal=args.decimal)
-    model = load_model(args.model)
-    check_classifier(model, args.model)
-    choose_target(args, model)
-    reader = find_features(args, model, table, args.target)
+    model = columns.load_model(args.model)
+    columns.check_classifier(model, args.model)
+    columns.choose_target(args, model)
+    reader = columns.find_features(args, model, table, args.target)
     scores = (_cross_validate if args.cv else _evaluate)(args, table, reader)
     if args.json:
-        print_json(scores)
+        common.print_json(scores)
     else:
         _print_scores(scores)
     reader.note_unknown(args)
 
 
-def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> dict[str, Any]:
+def _evaluate(
+    args: argparse.Namespace, table: Table, reader: columns.FeatureReader
+) -> dict[str, Any]:
     """Compare the model's predictions with the labels."""
     model = reader.model
     predictions = Predictions(model.classes_)
     chunks = table.chunks([*reader.columns, args.target], args.chunk_size)
-    for chunk in with_progress(args, "Evaluating", chunks):
-        labels, has_label = read_target(args, model, chunk)
+    for chunk in common.with_progress(args, "Evaluating", chunks):
+        labels, has_label = columns.read_target(args, model, chunk)
         predictions.add(model, reader.read(chunk), labels, has_label)
     if len(predictions) == 0:
         raise ValueError(f"{table.name} has no rows with a label")
-    return _find_scores(predictions, model, n_boxes(model))
+    return _find_scores(predictions, model, common.n_boxes(model))
 
 
 def _cross_validate(
-    args: argparse.Namespace, table: Table, reader: FeatureReader
+    args: argparse.Namespace, table: Table, reader: columns.FeatureReader
 ) -> dict[str, Any]:
     """Train models with the parameters of the given one on all folds but one, and predict that.
 
@@ -117,26 +92,28 @@ def _cross_validate(
         )
     if (few := classes[counts < args.cv]).size:
         few_rows = f"Note: there are fewer than {args.cv} rows of {few[0]}"
-        note(args, f"{few_rows}, so not every fold has one")
+        common.note(args, f"{few_rows}, so not every fold has one")
     predictions, accuracies, sizes = Predictions(classes), [], []
-    with progress(args, "Cross-validating", args.cv) as update:
+    with common.progress(args, "Cross-validating", args.cv) as update:
         for fold in _make_folds(labels, args.cv):
             model = _fit_without(fold, reader.model, X, labels)
             predicted = predictions.add(model, _take(X, fold), labels[fold])
             accuracies.append(float(np.mean(predicted == labels[fold])))
-            sizes.append(n_boxes(model))
+            sizes.append(common.n_boxes(model))
             update(len(accuracies), f"{len(accuracies)} of {args.cv} folds")
     return _find_scores(predictions, reader.model, round(np.mean(sizes)), accuracies)
 
 
 def _read_all(
-    args: argparse.Namespace, table: Table, reader: FeatureReader
+    args: argparse.Namespace, table: Table, reader: columns.FeatureReader
 ) -> tuple[Any, np.ndarray]:
     """Return all rows and their labels."""
     chunks = list(table.chunks([*reader.columns, args.target]))
     if not chunks:
         raise ValueError(f"{table.name} has no rows")
-    labels, has_label = zip(*(read_target(args, reader.model, c) for c in chunks), strict=True)
+    labels, has_label = zip(
+        *(columns.read_target(args, reader.model, c) for c in chunks), strict=True
+    )
     return reader.read(*chunks), np.where(
         np.concatenate(has_label), np.concatenate(labels), _NO_LABEL
     )
@@ -149,7 +126,7 @@ def _fit_without(fold: np.ndarray, like: Any, X: Any, labels: np.ndarray) -> Any
     from hyperboxes._estimators.pipelines import ModelParts, join_model
 
     rows = np.setdiff1d(np.arange(len(labels)), fold)
-    has_label, (steps, estimator, threshold) = labels[rows] != _NO_LABEL, split_model(like)
+    has_label, (steps, estimator, threshold) = labels[rows] != _NO_LABEL, common.split_model(like)
     estimator = clone(estimator)
     if "unlabeled" in estimator.get_params(deep=False):
         estimator.set_params(unlabeled=None if has_label.all() else _NO_LABEL)
@@ -158,7 +135,7 @@ def _fit_without(fold: np.ndarray, like: Any, X: Any, labels: np.ndarray) -> Any
     if getattr(estimator, "random_state", 0) is None:
         estimator.set_params(random_state=0)  # the same scores each time
     model = join_model(ModelParts([clone(step) for step in steps], estimator, None))
-    fitted = split_model(model.fit(_take(X, rows), labels[rows]))
+    fitted = common.split_model(model.fit(_take(X, rows), labels[rows]))
     return join_model(fitted._replace(threshold=threshold))
 
 
@@ -186,7 +163,7 @@ class Predictions:
         self._true: list[int] = []
         self._predicted: list[int] = []
         self._proba: list[np.ndarray] = []
-        self._is_contained: list[np.ndarray] = []
+        self.is_contained: list[np.ndarray] = []
 
     def __len__(self) -> int:
         return len(self._true)
@@ -194,7 +171,7 @@ class Predictions:
     def add(self, model: Any, X: Any, labels: np.ndarray, has_label: Any = ...) -> np.ndarray:
         """Predict samples, whose labels are texts, and return the classes."""
         predicted: np.ndarray = model.predict(X)
-        true = match_spelling(labels[has_label], self._classes)
+        true = columns.match_spelling(labels[has_label], self._classes)
         self._true += self._encode(true.tolist())
         self._predicted += self._encode(map(str, predicted[has_label].tolist()))
         if hasattr(model, "predict_proba") and len(self._classes) <= _MAX_COLUMNS:
@@ -203,17 +180,13 @@ class Predictions:
                 has_label
             ]
             self._proba.append(proba)
-        if (membership := find_membership(model, X)) is not None:
-            self._is_contained.append(membership.max(axis=1) == 1)
+        if (membership := columns.find_membership(model, X)) is not None:
+            self.is_contained.append(membership.max(axis=1) == 1)
         return predicted
 
     def _encode(self, texts: Iterable[str]) -> list[int]:
         """Return the codes of texts; those that are no classes get codes behind them."""
         return [self._codes.setdefault(text, len(self._codes)) for text in texts]
-
-    def contained_share(self) -> float | None:
-        """Return the share of samples that a box contains, None without memberships."""
-        return float(np.concatenate(self._is_contained).mean()) if self._is_contained else None
 
     def probability_scores(self) -> dict[str, Any]:
         """Return the scores of the probabilities, if the model has any."""
@@ -234,24 +207,26 @@ class Predictions:
 
 
 def _find_scores(
-    predictions: Predictions, model: Any, n_boxes: int, fold_accuracies: Sequence[float] = ()
+    predictions: Predictions, model: Any, size: int, fold_accuracies: Sequence[float] = ()
 ) -> dict[str, Any]:
     """Return the scores for JSON; a score of 0 / 0 is None.
 
     `held` is the share of the samples that a box contains, of models with memberships. In
-    cross-validation there is an accuracy of each fold, and `n_boxes` is the mean, rounded.
+    cross-validation there is an accuracy of each fold, and `size`, the number of boxes, is a mean.
     """
     from hyperboxes._readers.quality import class_scores, overall_scores
 
     names, matrix = predictions.table()
     accuracy, balanced_accuracy = overall_scores(matrix)
     support = matrix.sum(axis=1)
-    held = predictions.contained_share()
-    threshold = split_model(model).threshold
+    held = (
+        float(np.concatenate(predictions.is_contained).mean()) if predictions.is_contained else None
+    )
+    threshold = common.split_model(model).threshold
     decided = {} if threshold is None else {"class": threshold.label, "probability": threshold[0]}
     return {
         "n_samples": int(matrix.sum()),
-        "n_boxes": n_boxes,
+        "n_boxes": size,
         **({"threshold": decided} if decided else {}),
         "accuracy": accuracy,
         "majority_class": names[support.argmax()],

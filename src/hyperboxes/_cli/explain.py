@@ -3,19 +3,11 @@
 Row 1 is the first below the names of the columns.
 """
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 from typing import Any
 
-from hyperboxes._cli.columns import (
-    FeatureReader,
-    add_matching,
-    check_classifier,
-    find_features,
-    load_model,
-)
+from hyperboxes._cli import columns
 from hyperboxes._cli.common import add_data, add_json, add_model, positive_integer, print_json
 from hyperboxes._cli.tables import Chunk, Table, open_table
 
@@ -38,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="which; default: 1",
     )
-    add_matching(parser)
+    columns.add_matching(parser)
     add_json(parser, "the explanations")
 
 
@@ -46,10 +38,10 @@ def run(args: argparse.Namespace) -> None:
     """Explain."""
     from hyperboxes import explain
 
-    model = load_model(args.model)
-    check_classifier(model, args.model)
+    model = columns.load_model(args.model)
+    columns.check_classifier(model, args.model)
     table = open_table(args.data, sep=args.sep, decimal=args.decimal)
-    reader = find_features(args, model, table)
+    reader = columns.find_features(args, model, table)
     explanations = explain(model, _read_rows(args, table, reader))
     pairs = list(zip(args.row, explanations, strict=True))
     if args.json:
@@ -59,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
     print("\n\n".join(texts))
 
 
-def _read_rows(args: argparse.Namespace, table: Table, reader: FeatureReader) -> Any:
+def _read_rows(args: argparse.Namespace, table: Table, reader: columns.FeatureReader) -> Any:
     """Return the rows that `--row` names, in that order."""
     last = max(args.row)
     chunk = next(table.chunks(reader.columns, size=last), None)

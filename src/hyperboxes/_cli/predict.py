@@ -4,34 +4,12 @@ Columns are matched by name, in any order. The file may be larger than memory. R
 table on standard output unless -o names a file.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from hyperboxes._cli.columns import (
-    FeatureReader,
-    add_matching,
-    check_classifier,
-    find_features,
-    find_membership,
-    load_model,
-)
-from hyperboxes._cli.common import (
-    CHUNK_SIZE,
-    STDIO,
-    UsageError,
-    add_data,
-    add_json,
-    add_model,
-    add_number,
-    check_output,
-    is_parquet,
-    open_writer,
-    split_model,
-    with_progress,
-)
+from hyperboxes._cli import columns, common
+from hyperboxes._cli.common import UsageError
 from hyperboxes._cli.tables import Chunk, find_files, open_table
 
 HELP = "predict the classes of the rows of a table"
@@ -46,12 +24,12 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_model(parser)
-    add_data(parser, several=True)
+    common.add_model(parser)
+    common.add_data(parser, several=True)
     parser.add_argument(
         "-o",
         "--output",
-        default=STDIO,
+        default=common.STDIO,
         metavar="FILE",
         help="write there: CSV, gzipped if it ends in .gz, or Parquet if in .parquet",
     )
@@ -63,22 +41,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--column", default="prediction", metavar="NAME", help="name of the column of predictions"
     )
-    add_json(parser, "each row")
-    add_matching(parser)
-    add_number(parser, "--jobs", "number of threads", 1)
-    add_number(parser, "--chunk-size", "rows that are read at a time", CHUNK_SIZE)
+    common.add_json(parser, "each row")
+    columns.add_matching(parser)
+    common.add_number(parser, "--jobs", "number of threads", 1)
+    common.add_number(parser, "--chunk-size", "rows that are read at a time", common.CHUNK_SIZE)
 
 
 def run(args: argparse.Namespace) -> None:
     """Predict."""
     files = find_files(args.data)
-    check_output(args.output, *files, args.model)
-    if args.json and is_parquet(args.output):
+    common.check_output(args.output, *files, args.model)
+    if args.json and common.is_parquet(args.output):
         raise UsageError("--json cannot be written as Parquet: leave one of them out")
-    model = load_model(args.model)
+    model = columns.load_model(args.model)
     if args.proba or args.membership:
-        check_classifier(model, args.model)
-    estimator = split_model(model).estimator
+        columns.check_classifier(model, args.model)
+    estimator = common.split_model(model).estimator
     if args.membership and not hasattr(estimator, "membership"):
         kind = type(estimator).__name__
         raise ValueError(
@@ -87,13 +65,13 @@ def run(args: argparse.Namespace) -> None:
     if hasattr(estimator, "n_jobs"):
         estimator.set_params(n_jobs=args.jobs)
     table = open_table(*files, sep=args.sep, decimal=args.decimal)
-    reader = find_features(args, model, table)
+    reader = columns.find_features(args, model, table)
     kept = table.columns if args.keep else []
     wanted = list(dict.fromkeys([*kept, *reader.columns]))
     chunks = table.chunks(wanted, args.chunk_size)
     n_rows = 0
-    with open_writer(args.output, as_json=args.json) as write:
-        for chunk in with_progress(args, "Predicting", chunks):
+    with common.open_writer(args.output, as_json=args.json) as write:
+        for chunk in common.with_progress(args, "Predicting", chunks):
             write(_by_name(_results(args, reader, chunk, kept)))
             n_rows += len(chunk)
         if n_rows == 0:
@@ -102,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _results(
-    args: argparse.Namespace, reader: FeatureReader, chunk: Chunk, kept: list[str]
+    args: argparse.Namespace, reader: columns.FeatureReader, chunk: Chunk, kept: list[str]
 ) -> Iterator[tuple[str, Any]]:
     """Yield the columns of the output."""
     X = reader.read(chunk)
@@ -115,7 +93,7 @@ def _results(
         yield args.column, _most_probable(reader.model, X, proba)
         yield from zip(_by_class("proba", reader.model), proba.T, strict=True)
     if args.membership:
-        membership = find_membership(reader.model, X)
+        membership = columns.find_membership(reader.model, X)
         yield from zip(_by_class("membership", reader.model), membership.T, strict=True)
 
 
@@ -130,10 +108,10 @@ def _by_class(title: str, model: Any) -> list[str]:
     return [f"{title}_{label}" for label in model.classes_]
 
 
-def _by_name(columns: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def _by_name(results: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Return columns by name; raise an error if two have the same."""
     found: dict[str, Any] = {}
-    for name, values in columns:
+    for name, values in results:
         if name in found:
             raise ValueError(
                 f"The output would have two columns named {name!r}: choose another --column, or "

@@ -5,28 +5,9 @@ predictions for single rows, with pictures. It needs no network and no other fil
 the model was not trained on. Row 1 is the first below the names of the columns.
 """
 
-from __future__ import annotations
-
 import argparse
 
-from hyperboxes._cli.columns import (
-    add_matching,
-    check_classifier,
-    choose_target,
-    load_model,
-    read_samples,
-)
-from hyperboxes._cli.common import (
-    STDIO,
-    TARGET_HELP,
-    add_data,
-    add_model,
-    add_output,
-    add_target,
-    choose_output,
-    note,
-    positive_integer,
-)
+from hyperboxes._cli import columns, common
 from hyperboxes._extras import need
 
 HELP = "write a report as an HTML page"
@@ -38,22 +19,22 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_model(parser)
-    add_data(parser)
-    add_target(parser, required=False, help_text=TARGET_HELP)
-    add_matching(parser)
-    add_output(parser, "the page, - for standard output", "report.html")
+    common.add_model(parser)
+    common.add_data(parser)
+    common.add_target(parser, required=False, help_text=common.TARGET_HELP)
+    columns.add_matching(parser)
+    common.add_output(parser, "the page, - for standard output", "report.html")
     parser.add_argument("--title", metavar="TEXT", help="heading of the page")
     parser.add_argument(
         "--max-samples",
-        type=positive_integer,
+        type=common.positive_integer,
         default=500,
         metavar="N",
         help="rows that the page shows, wrong predictions first; default: 500",
     )
     parser.add_argument(
         "--max-rules",
-        type=positive_integer,
+        type=common.positive_integer,
         default=5000,
         metavar="N",
         help="rules in the page, of the largest support or weights; default: 5000",
@@ -65,17 +46,17 @@ def run(args: argparse.Namespace) -> None:
     from hyperboxes import export_html
     from hyperboxes._files.archive import replace_file
 
-    choose_output(args, args.data, args.model)
-    model = load_model(args.model)
-    check_classifier(model, args.model)
-    choose_target(args, model)
-    X, y = read_samples(args, model)
+    common.choose_output(args, args.data, args.model)
+    model = columns.load_model(args.model)
+    columns.check_classifier(model, args.model)
+    columns.choose_target(args, model)
+    X, y = columns.read_samples(args, model)
     y = need("pandas", "cli", "The command line").Series(y, name=args.target)
     limits = {"max_samples": args.max_samples, "max_rules": args.max_rules}
     page = export_html(model, X, y, title=args.title, **limits)
-    if args.output == STDIO:
+    if args.output == common.STDIO:
         print(page)
         return
     content = page.encode()
     replace_file(args.output, content)
-    note(args, f"{args.output}: {len(y):,} rows, {len(content) / 1e6:.1f} MB")
+    common.note(args, f"{args.output}: {len(y):,} rows, {len(content) / 1e6:.1f} MB")

@@ -6,24 +6,13 @@ With --data, each rule is measured on the rows of a table: the share of rows in 
 --target, the share of these with the class of the box.
 """
 
-from __future__ import annotations
-
 import argparse
 from types import NoneType
 from typing import Any
 
+from hyperboxes._cli import common
 from hyperboxes._cli.columns import add_matching, check_classifier, load_model, read_samples
-from hyperboxes._cli.common import (
-    DATA_HELP,
-    UsageError,
-    add_format,
-    add_model,
-    add_target,
-    note,
-    positive_integer,
-    print_json,
-    split_model,
-)
+from hyperboxes._cli.common import UsageError
 
 HELP = "print the boxes of a model as rules"
 EXAMPLES = """\
@@ -36,13 +25,16 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_model(parser)
-    parser.add_argument("--data", metavar="DATA", help=f"measure the rules on a {DATA_HELP}")
-    add_target(parser, required=False)
-    add_format(parser)
+    common.add_model(parser)
+    parser.add_argument("--data", metavar="DATA", help=f"measure the rules on a {common.DATA_HELP}")
+    common.add_target(parser, required=False)
+    common.add_format(parser)
     add_matching(parser)
     parser.add_argument(
-        "--max-rules", type=positive_integer, metavar="N", help="rules to print; default: all"
+        "--max-rules",
+        type=common.positive_integer,
+        metavar="N",
+        help="rules to print; default: all",
     )
     parser.add_argument(
         "--format", choices=_PRINTERS, default="text", help="default: text; csv and json are exact"
@@ -110,15 +102,15 @@ def _print_json(args: argparse.Namespace, model: Any, X: Any = None, y: Any = No
                 ends = [json_value(rule.pop(f"{name} {end}")) for end in ("lower", "upper")]
                 bounds[name] = None if ends == [None, None] else ends
         rules.append({name: json_value(value) for name, value in rule.items()} | {"bounds": bounds})
-    print_json(rules)
+    common.print_json(rules)
 
 
 def _print_sql(args: argparse.Namespace, model: Any) -> None:
     from hyperboxes import export_sql
 
     print(export_sql(model, table=args.table, nearest=not args.crisp))
-    if args.crisp and hasattr(split_model(model).estimator, "membership"):
-        note(args, "Rows in no box get NULL; without --crisp the class of the nearest box")
+    if args.crisp and hasattr(common.split_model(model).estimator, "membership"):
+        common.note(args, "Rows in no box get NULL; without --crisp the class of the nearest box")
 
 
 def _frame(args: argparse.Namespace, model: Any, X: Any, y: Any) -> Any:

@@ -27,20 +27,9 @@ from typing import Any
 
 import numpy as np
 
+from hyperboxes._cli import common
 from hyperboxes._cli.columns import Columns, read_labels, read_numbers
-from hyperboxes._cli.common import (
-    STDIO,
-    UsageError,
-    add_data,
-    add_feature_choice,
-    add_json,
-    add_number,
-    check_model_output,
-    check_output,
-    note,
-    print_json,
-    progress,
-)
+from hyperboxes._cli.common import UsageError
 from hyperboxes._cli.fit import choose_columns, positive_number
 from hyperboxes._cli.tables import Chunk, is_stream, open_table
 from hyperboxes._compiling import compiling
@@ -63,11 +52,11 @@ _RECENT_ROWS = 1000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_data(parser)
+    common.add_data(parser)
     parser.add_argument(
         "--target", required=True, metavar="COLUMN", help="the column of labels; may have gaps"
     )
-    add_feature_choice(parser)
+    common.add_feature_choice(parser)
     parser.add_argument(
         "-o", "--output", metavar="MODEL", help="save the model there (not the predictions)"
     )
@@ -82,14 +71,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0.05,
         help="longest side of a box, as a fraction of a feature's recent range; default: 0.05",
     )
-    add_number(parser, "--max-boxes", "maximum number of boxes", 1000)
-    add_number(parser, "--save-every", "also save the model after every N rows")
+    common.add_number(parser, "--max-boxes", "maximum number of boxes", 1000)
+    common.add_number(parser, "--save-every", "also save the model after every N rows")
     parser.add_argument(
         "--resume",
         action="store_true",
         help="continue with the model of -o, after the rows of DATA that it has learned",
     )
-    add_json(parser, "the scores")
+    common.add_json(parser, "the scores")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -105,10 +94,10 @@ def run(args: argparse.Namespace) -> None:
     chunks = table.chunks(columns.all, _CHUNK_ROWS, live=True)
     if args.resume:
         model = _load_model(args, model, columns)
-        note(args, f"Continuing after {model.n_samples_seen_:,} rows with a label")
+        common.note(args, f"Continuing after {model.n_samples_seen_:,} rows with a label")
         chunks = _skip_learned(args, chunks, model.n_samples_seen_, columns)
     try:
-        with _saving(args, model, metrics) as file, progress(args, "Streaming") as update:
+        with _saving(args, model, metrics) as file, common.progress(args, "Streaming") as update:
             metrics.start_clock()
             for chunk in chunks:
                 _predict_and_learn(args, model, chunk, columns, metrics, file)
@@ -124,14 +113,16 @@ def run(args: argparse.Namespace) -> None:
 
 def _check_options(args: argparse.Namespace) -> None:
     if args.output:
-        check_model_output(args.output, f"Predictions are written with --predictions {args.output}")
-        check_output(args.output, args.data)
+        common.check_model_output(
+            args.output, f"Predictions are written with --predictions {args.output}"
+        )
+        common.check_output(args.output, args.data)
     elif args.resume or args.save_every:
         option = "--resume" if args.resume else "--save-every"
         raise UsageError(f"{option} needs the file of the model: name it with -o")
     if args.predictions:
-        check_output(args.predictions, args.data)
-    if args.json and args.predictions == STDIO:
+        common.check_output(args.predictions, args.data)
+    if args.json and args.predictions == common.STDIO:
         raise UsageError("--json and --predictions - both write to standard output")
     if args.resume and is_stream(args.data):
         raise UsageError(f"{args.data} cannot be read again: --resume needs a file")
@@ -234,7 +225,7 @@ def _saving(args: argparse.Namespace, model: Any, metrics: PrequentialMetrics) -
             if args.output and _n_boxes(model):
                 advice = "" if is_stream(args.data) else "; --resume continues after them"
                 n_learned = f"{model.n_samples_seen_:,} rows with a label"
-                note(args, f"{args.output}: saved after {n_learned}{advice}")
+                common.note(args, f"{args.output}: saved after {n_learned}{advice}")
             raise
         _save(args, model, file)
 
@@ -244,7 +235,7 @@ def _open_predictions(
 ) -> AbstractContextManager[Any]:
     if args.predictions is None:
         return nullcontext()
-    if args.predictions == STDIO:
+    if args.predictions == common.STDIO:
         return nullcontext(sys.stdout)
     path = Path(args.predictions)
     if args.resume:
@@ -287,7 +278,7 @@ def _csv_writer(stream: Any) -> Any:
 def _print_scores(args: argparse.Namespace, metrics: PrequentialMetrics, model: Any) -> None:
     scores = metrics.scores(_n_boxes(model))
     if args.json:
-        print_json(scores)
+        common.print_json(scores)
         return
     lines = [
         f"rows                  {scores['n_rows']:,}",
@@ -302,8 +293,8 @@ def _print_scores(args: argparse.Namespace, metrics: PrequentialMetrics, model: 
         lines[-1] += f", after {scores['seconds_compiling']:.1f} s to compile, once"
     if scores["n_labels"] == scores["n_rows"]:
         del lines[1]
-    if args.predictions == STDIO:
-        note(args, "\n".join(lines))
+    if args.predictions == common.STDIO:
+        common.note(args, "\n".join(lines))
     else:
         print("\n".join(lines))
 

@@ -268,11 +268,10 @@ def open_table(
     *files: str, sep: str | None = None, decimal: str | None = None, reread: bool = False
 ) -> Table:
     """Open files as one table; with `reread` they can be read more than once."""
-    return Table([_open_file(Source.of(file, reread), sep, decimal or ".") for file in files])
-
-
-def _open_file(source: Source, sep: str | None, decimal: str) -> File:
-    return ParquetFile(source, decimal) if source.is_parquet else CsvFile(source, sep, decimal)
+    point, sources = decimal or ".", (Source.of(file, reread) for file in files)
+    return Table(
+        [ParquetFile(s, point) if s.is_parquet else CsvFile(s, sep, point) for s in sources]
+    )
 
 
 def find_files(names: Sequence[str]) -> list[str]:

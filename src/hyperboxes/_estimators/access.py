@@ -1,7 +1,5 @@
 """`Access`: many threads read an estimator at once, or one thread changes it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import wraps

@@ -3,8 +3,6 @@
 `BoxEstimator` is the base of clustering and classifiers, `BoxClassifier` that of classifiers.
 """
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -22,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._compat import CallbackSupportMixin
 from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators import validation
 from hyperboxes._estimators.access import access_of, reads
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
 from hyperboxes._estimators.class_weight import (
@@ -30,25 +29,6 @@ from hyperboxes._estimators.class_weight import (
     weight_probabilities,
 )
 from hyperboxes._estimators.devices import is_on_device, return_like, validate_on_device
-from hyperboxes._estimators.validation import (
-    CLASS_WEIGHT,
-    N_JOBS,
-    NUMBERS,
-    check_counts,
-    check_finite_range,
-    check_fitted,
-    check_gamma,
-    check_ranges,
-    check_training_upper,
-    check_unlabeled,
-    check_upper,
-    data_attributes,
-    encode,
-    find_classes,
-    repeat_by_counts,
-    unchanged_on_error,
-    validate_samples,
-)
 from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
 from hyperboxes._learning.calibration import Learn, cross_fit, score_thetas
 from hyperboxes._learning.growth_parameters import SELECTIONS, make_growth_parameters
@@ -95,7 +75,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         "membership_function": [StrOptions(set(FUNCTIONS))],
         "selection": [StrOptions(set(SELECTIONS))],
         "scaling": [StrOptions({"minmax"}), "array-like", None],
-        "n_jobs": N_JOBS,
+        "n_jobs": validation.N_JOBS,
     }
 
     gamma: Any
@@ -150,10 +130,10 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         scale = None
         if self.scaling is not None:
             is_array = not isinstance(self.scaling, str)
-            ranges = check_ranges(self, n_features) if is_array else (lower, upper)
+            ranges = validation.check_ranges(self, n_features) if is_array else (lower, upper)
             scale = MinMaxScale.learn(*ranges)
-            check_finite_range(self, scale.low, scale.high)
-        gamma = check_gamma(self.gamma, n_features)
+            validation.check_finite_range(self, scale.low, scale.high)
+        gamma = validation.check_gamma(self.gamma, n_features)
         membership = Membership(gamma, self.membership_function)
         return BoxModel(BoxStore(n_features, n_classes), scale, membership)
 
@@ -171,7 +151,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         if y is None:
             labels = np.full(len(lower), NO_LABEL)
         else:
-            labels = encode(y, self.classes_, self.unlabeled)
+            labels = validation.encode(y, self.classes_, self.unlabeled)
         samples = Samples(lower, upper, scale, labels, counts=counts)
         return samples.shuffled(check_random_state(self.random_state)) if shuffle else samples
 
@@ -182,7 +162,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
         `classes` are given where the samples are one part of many.
         """
-        with unchanged_on_error(self):
+        with validation.unchanged_on_error(self):
             chooses_theta = isinstance(self.theta, str)
             if not chooses_theta and np.max(self.theta) > 1:
                 warnings.warn(
@@ -193,7 +173,9 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             training = self._validate_samples(X, y, X_upper, sample_weight=sample_weight)
             (lower, upper, y), more = repeat_by_weight(training, sample_weight)
             if y is not None:
-                self.classes_ = find_classes(y, self.unlabeled) if classes is None else classes
+                self.classes_ = (
+                    validation.find_classes(y, self.unlabeled) if classes is None else classes
+                )
                 check_class_weight(self.class_weight, self.classes_)
             model = self._new_model(lower, upper, 0 if y is None else len(self.classes_))
             if chooses_theta:
@@ -202,7 +184,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         uncounted = None
         if more is not None:
             uncounted = self._samples(*more.samples, model.scale, counts=more.counts)
-        attributes = data_attributes(self)
+        attributes = validation.data_attributes(self)
         for name in (*attributes, *_DERIVED, "_model", "pruning_", "_label_runs"):
             self.__dict__.pop(name, None)
         self._calibrate(model, samples)
@@ -217,7 +199,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def _continue_fit(self, samples: Samples, y: np.ndarray | None) -> None:
         """Learn more samples; if that is interrupted, the first of them have been learned."""
         self._clear_derived()
-        callbacks = self._callbacks(samples, y, self._model, data_attributes(self))
+        callbacks = self._callbacks(samples, y, self._model, validation.data_attributes(self))
         self._learn(samples, self._model, callbacks)
 
     def _callbacks(
@@ -245,7 +227,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         model = self._model.with_boxes(boxes)
         model.resume_calibration()
         twin = clone(self)
-        vars(twin).update(data_attributes(self), _model=model)
+        vars(twin).update(validation.data_attributes(self), _model=model)
         return twin
 
     @reads
@@ -292,9 +274,9 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _intervals(self, X: Any, X_upper: Any) -> Intervals:
         """Validate samples for prediction."""
-        check_fitted(self)
-        X = validate_samples(self, X, reset=False, **NUMBERS)
-        return Intervals(X, check_upper(self, X, X_upper), self._model.scale)
+        validation.check_fitted(self)
+        X = validation.validate_samples(self, X, reset=False, **validation.NUMBERS)
+        return Intervals(X, validation.check_upper(self, X, X_upper), self._model.scale)
 
     def _map_slices(
         self, function: Callable[[Intervals], np.ndarray], X: Any, X_upper: Any, n_values: int
@@ -323,7 +305,7 @@ def repeat_by_weight(samples: _Training, sample_weight: Any) -> tuple[_Training,
     """Return samples, repeated by their weights, and those that weigh more than that."""
     if sample_weight is None:
         return samples, None
-    rows, rest = repeat_by_counts(check_counts(sample_weight, samples[0]))
+    rows, rest = validation.repeat_by_counts(validation.check_counts(sample_weight, samples[0]))
     more = np.flatnonzero(rest)
     return _take(samples, rows), Weighted(_take(samples, more), rest[more])
 
@@ -334,7 +316,7 @@ def choose_theta(
     """Return the scores of values of `theta`; samples that weigh more count more in them."""
     counts = None
     if weights is not None:
-        counts = check_counts(weights, training[0])
+        counts = validation.check_counts(weights, training[0])
         rows = np.flatnonzero(counts)
         training, counts = _take(training, rows), counts[rows]
     samples = estimator._samples(*training, model.scale, counts=counts)
@@ -372,7 +354,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         "calibrate": ["boolean"],
         "categorical_features": CATEGORICAL_FEATURES,
         "unlabeled": "no_validation",
-        "class_weight": CLASS_WEIGHT,
+        "class_weight": validation.CLASS_WEIGHT,
     }
 
     overlap: str
@@ -403,9 +385,11 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         self, X: Any, y: Any, X_upper: Any, *, reset: bool = True, sample_weight: Any = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Validate training samples; the categories of those of weight 0 are not learned."""
-        check_unlabeled(self.unlabeled)
-        X, y = validate_samples(self, X, y, reset=reset, sample_weight=sample_weight, **NUMBERS)
-        return X, check_training_upper(self, X, X_upper), y
+        validation.check_unlabeled(self.unlabeled)
+        X, y = validation.validate_samples(
+            self, X, y, reset=reset, sample_weight=sample_weight, **validation.NUMBERS
+        )
+        return X, validation.check_training_upper(self, X, X_upper), y
 
     def _recalibrate(self, lower: np.ndarray, upper: np.ndarray, y: np.ndarray) -> None:
         """Fit the calibration of probabilities again, with some of the samples."""
@@ -553,7 +537,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         return "" if self.class_weight is None else DECIDED_BY_WEIGHTS
 
     def _check_can_predict(self) -> None:
-        check_fitted(self)
+        validation.check_fitted(self)
         if not self._model.boxes.has_labels:
             raise ValueError(
                 "No box has a label yet, so there is nothing to predict: call partial_fit with "

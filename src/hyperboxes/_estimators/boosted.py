@@ -1,7 +1,5 @@
 """`BoostedHyperboxes`: a few short boxes with weights, found by boosting."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import fields
 from numbers import Integral, Real
@@ -17,17 +15,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators import validation
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
 from hyperboxes._estimators.devices import is_on_device, return_like, validate_on_device
-from hyperboxes._estimators.validation import (
-    CLASS_WEIGHT,
-    COUNT,
-    N_JOBS,
-    check_fitted,
-    check_weights,
-    unchanged_on_error,
-    validate_samples,
-)
 from hyperboxes._kernels import additive
 from hyperboxes._learning.boosting import BoostingRun, Settings, Training, fit_boosted, total_of
 from hyperboxes._learning.cells import in_batches
@@ -146,16 +136,16 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "max_boxes": [*COUNT, StrOptions({"auto"})],
+        "max_boxes": [*validation.COUNT, StrOptions({"auto"})],
         "max_conditions": [Interval(Integral, 1, 60, closed="both"), StrOptions({"auto"})],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "subsample": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
         "l2": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "early_stopping": ["boolean"],
-        "class_weight": CLASS_WEIGHT,
+        "class_weight": validation.CLASS_WEIGHT,
         "categorical_features": CATEGORICAL_FEATURES,
         "random_state": ["random_state"],
-        "n_jobs": N_JOBS,
+        "n_jobs": validation.N_JOBS,
     }
 
     classes_: np.ndarray
@@ -206,7 +196,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        with unchanged_on_error(self):
+        with validation.unchanged_on_error(self):
             X, _, y = self._validate_samples(X, y, None, sample_weight=sample_weight)
             classes, training = self._weigh(X, y, sample_weight)
             settings, n_bags = self._settings(len(classes), training.total)
@@ -222,7 +212,9 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         """Return samples, which are points, as lower and upper ends, and labels."""
         if X_upper is not None:
             raise ValueError("BoostedHyperboxes takes no intervals: leave X_upper out.")
-        X, y = validate_samples(self, X, y, reset=True, sample_weight=sample_weight, **_NUMBERS)
+        X, y = validation.validate_samples(
+            self, X, y, reset=True, sample_weight=sample_weight, **_NUMBERS
+        )
         check_classification_targets(y)
         return X, X, y
 
@@ -230,7 +222,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         self, X: np.ndarray, y: np.ndarray, sample_weight: Any
     ) -> tuple[np.ndarray, Training]:
         """Return the classes, and the samples of positive weight."""
-        weights = check_weights(sample_weight, X)
+        weights = validation.check_weights(sample_weight, X)
         counts = weights > 0
         if not counts.all():
             X, y, weights = X[counts], y[counts], weights[counts]
@@ -361,7 +353,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if not hasattr(self, "_runs"):
             raise ValueError("A loaded model has no stages: fit it again to see them.")
-        X = validate_samples(self, X, reset=False, **_NUMBERS)
+        X = validation.validate_samples(self, X, reset=False, **_NUMBERS)
         contained = [_are_contained(X, run) for run in self._runs]
         for stage in range(1, 1 + max(run.path.n_stages for run in self._runs)):
             scores = np.zeros((len(X), len(self.classes_)))
@@ -374,10 +366,10 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> np.ndarray:
         """Return the intercepts plus the weights of boxes, moved by what samples lack."""
-        check_fitted(self)
+        validation.check_fitted(self)
         if is_on_device(X):
             return additive_scores(self._model, validate_on_device(self, X).lower)
-        X = validate_samples(self, X, reset=False, **_NUMBERS)
+        X = validation.validate_samples(self, X, reset=False, **_NUMBERS)
         boxes = self._model
         conditions = list_conditions(boxes.lower, boxes.upper, boxes.missing_shares)
         scores = np.tile(boxes.intercept, (len(X), 1))

@@ -3,8 +3,6 @@
 Readers, `merge`, `prune` and `hyperboxes.dask` look it up here; the documentation prints it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any

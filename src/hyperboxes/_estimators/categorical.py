@@ -1,8 +1,7 @@
 """Categorical columns: which they are, their codes, and counts of categories in parts of data."""
 
-from __future__ import annotations
-
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -63,17 +62,14 @@ def find_categorical(estimator: Any, X: Any, *, reset: bool) -> list[int]:
     if wanted is None:
         return []
     if isinstance(wanted, str):
-        return _by_dtype(X) if is_frame(X) else []
+        columns = list_columns(X) if is_frame(X) else ()
+        return [j for j, (_, values) in enumerate(columns) if _holds_categories(values)]
     return _by_name(wanted, X)
 
 
 def known_categories(estimator: Any) -> dict[int, Categories]:
     """Return the categories that an estimator has learned, by feature."""
     return getattr(estimator, "_categories", {})
-
-
-def _by_dtype(frame: Any) -> list[int]:
-    return [j for j, (_, values) in enumerate(list_columns(frame)) if _holds_categories(values)]
 
 
 def _holds_categories(values: Any) -> bool:
@@ -244,39 +240,24 @@ def _check_type(estimator: Any, j: int, values: list[Any], known: Categories) ->
 
 
 # How often each value of some features came with each label, None for samples without one.
-Tally = dict[int, dict[Any, dict[Any, int]]]
+Tally = dict[int, Counter[tuple[Any, Any]]]
 
 
 def add_tallies(tally: Tally, other: Tally) -> Tally:
     """Return what both have counted."""
-    total: Tally = {}
-    for counted in (tally, other):
-        update_tally(total, counted)
-    return total
-
-
-def update_tally(total: Tally, tally: Tally) -> None:
-    """Add what was counted to a total."""
-    for j, values in tally.items():
-        column = total.setdefault(j, {})
-        for value, counts in values.items():
-            own = column.setdefault(value, {})
-            for label, n in counts.items():
-                own[label] = own.get(label, 0) + n
+    none = Counter[tuple[Any, Any]]()
+    return {j: tally.get(j, none) + other.get(j, none) for j in {**tally, **other}}
 
 
 def learn_category_positions(tally: Tally, classes: list[Any]) -> dict[int, Categories]:
     """Return the categories that one process would have learned from all samples."""
-    codes_of = {label: code for code, label in enumerate(classes)} | {None: -1}
+    label_codes = {label: code for code, label in enumerate(classes)} | {None: -1}
     found = {}
-    for j, column in sorted(tally.items()):
-        rows = [
-            (code, codes_of[label], n)
-            for code, counts in enumerate(column.values())
-            for label, n in counts.items()
-        ]
+    for j, counts in sorted(tally.items()):
+        values = dict.fromkeys(value for value, _ in counts)
+        value_codes = {value: code for code, value in enumerate(values)}
+        rows = [(value_codes[v], label_codes[label], n) for (v, label), n in counts.items()]
         codes, labels, weights = np.array(rows, np.int64).reshape(-1, 3).T
-        found[j] = learn_categories(
-            Column(list(column), codes, labels, classes, weights.astype(np.float64))
-        )
+        column = Column(list(values), codes, labels, classes, weights.astype(np.float64))
+        found[j] = learn_categories(column)
     return found

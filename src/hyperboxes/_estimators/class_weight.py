@@ -4,8 +4,6 @@ Boxes lie where samples are, however much these count. So models of boxes weight
 of the classes, and an ensemble draws fewer samples of classes that count less.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

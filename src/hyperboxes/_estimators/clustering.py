@@ -1,7 +1,5 @@
 """Clustering: boxes without labels, and clusters of boxes that are near each other."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -12,16 +10,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators import validation
 from hyperboxes._estimators.access import access_of, changes, reads
 from hyperboxes._estimators.base import BoxEstimator
-from hyperboxes._estimators.validation import (
-    COUNT,
-    NUMBERS,
-    check_training_upper,
-    unchanged_on_error,
-    validate_samples,
-    warn_if_ranges_unknown,
-)
 from hyperboxes._kernels import clusters
 from hyperboxes._kernels.structs import NO_LABEL
 from hyperboxes._learning.agglomeration import agglomerate_samples
@@ -103,8 +94,8 @@ class BoxClustering(ClusterMixin, BoxEstimator):
         self, X: Any, y: Any, X_upper: Any, *, reset: bool = True, sample_weight: Any = None
     ) -> tuple[np.ndarray, np.ndarray, None]:
         """Validate training samples, which have no labels, whatever `y` is."""
-        X = validate_samples(self, X, reset=reset, **NUMBERS)
-        return X, check_training_upper(self, X, X_upper), None
+        X = validation.validate_samples(self, X, reset=reset, **validation.NUMBERS)
+        return X, validation.check_training_upper(self, X, X_upper), None
 
 
 @shared_docs
@@ -170,7 +161,7 @@ class HyperboxClustering(BoxClustering):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BoxEstimator._parameter_constraints,
         "max_gap": [Interval(Real, 0, None, closed="left"), None],
-        "min_samples": COUNT,
+        "min_samples": validation.COUNT,
         "algorithm": [StrOptions({"online", "agglo-sm", "agglo2"})],
         "similarity": [StrOptions(set(SIMILARITIES))],
         "min_similarity": [Interval(Real, 0, 1, closed="both")],
@@ -223,12 +214,12 @@ class HyperboxClustering(BoxClustering):
         self : object
             The estimator, without ``labels_``: clusters may have been joined.
         """
-        with unchanged_on_error(self):
+        with validation.unchanged_on_error(self):
             is_first = not hasattr(self, "_model")
             lower, upper, _ = self._validate_samples(X, None, X_upper, reset=is_first)
             if is_first:
                 self._model = self._new_model(lower, upper, n_classes=0)
-                warn_if_ranges_unknown(self, lower, upper)
+                validation.warn_if_ranges_unknown(self, lower, upper)
         self._continue_fit(self._samples(lower, upper, None, self._model.scale), None)
         return self
 

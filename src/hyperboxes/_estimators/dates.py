@@ -1,7 +1,5 @@
 """`DateFeatures`: numbers from columns of dates, for models of boxes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from datetime import date, datetime

@@ -1,7 +1,5 @@
 """Samples as arrays of other libraries, where scikit-learn's `array_api_dispatch` is set."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`merge`: one model from several that were fitted independently."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -13,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._estimators.base import BoxEstimator
 from hyperboxes._estimators.capabilities import Operation, require
 from hyperboxes._estimators.categorical import known_categories
-from hyperboxes._estimators.registry import SPEED_PARAMETERS, MergeSettings, find_by_class
+from hyperboxes._estimators.registry import SPEED_PARAMETERS, find_by_class
 from hyperboxes._estimators.validation import column_name
 from hyperboxes._kernels import agglomerative
 from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
@@ -90,7 +88,12 @@ def merge(models: Iterable[Model]) -> Model:
     parts = [model._model.boxes for model in models]
     if len(parts) > AT_ONCE:
         parts.sort(key=_digest)
-    boxes = _merge_boxes(parts[:1], first) if len(parts) == 1 else _merge_in_tree(parts, first)
+    if len(parts) == 1:
+        parts = [_merge_boxes(parts, first)]
+    while len(parts) > 1:
+        groups = neighbors(parts)
+        parts = [_merge_boxes(group, first) if len(group) > 1 else group[0] for group in groups]
+    boxes = parts[0]
     if first.max_boxes is not None:
         boxes.evict(first.max_boxes)
     merged = first._with_boxes(boxes)
@@ -106,13 +109,6 @@ def neighbors(values: Sequence[Value]) -> Iterator[list[Value]]:
         yield list(values[start:end])
 
 
-def _merge_in_tree(parts: list[BoxStore], first: Any) -> BoxStore:
-    while len(parts) > 1:
-        groups = neighbors(parts)
-        parts = [_merge_boxes(group, first) if len(group) > 1 else group[0] for group in groups]
-    return parts[0]
-
-
 def _digest(boxes: BoxStore) -> bytes:
     """Return a key that orders models by their boxes."""
     return hashlib.sha256(b"".join(array.tobytes() for array in boxes.rows)).digest()
@@ -120,7 +116,10 @@ def _digest(boxes: BoxStore) -> bytes:
 
 def _merge_boxes(parts: list[BoxStore], model: Any) -> BoxStore:
     """Put boxes together, cut those that overlap other classes, and agglomerate."""
-    settings = _merge_settings(model)
+    entry = find_by_class(type(model))
+    assert entry is not None
+    assert entry.merge_settings is not None
+    settings = entry.merge_settings.for_model(model)
     growth = make_growth_parameters(
         model._model.membership,
         theta=model._model.find_theta(model.theta),
@@ -146,13 +145,6 @@ def _join(
     if len(known) < len(calibrations):
         return None
     return DistanceCalibration.joined(known, boxes.n_seen)
-
-
-def _merge_settings(model: Any) -> MergeSettings:
-    entry = find_by_class(type(model))
-    assert entry is not None
-    assert entry.merge_settings is not None
-    return entry.merge_settings.for_model(model)
 
 
 def _check_alike(models: list[Any]) -> None:

@@ -1,7 +1,5 @@
 """What scikit-learn puts around a fitted classifier: steps before it, and a threshold after it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`prune`: a smaller model without the boxes that do harm or nothing on validation samples."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar

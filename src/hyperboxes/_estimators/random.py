@@ -1,7 +1,5 @@
 """`RandomHyperboxes`: an ensemble of models on random subsets of samples and features."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from functools import partial
@@ -11,31 +9,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators import validation
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
 from hyperboxes._estimators.base import BoxClassifier
-from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
+from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES
 from hyperboxes._estimators.class_weight import share_samples
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
 from hyperboxes._estimators.registry import find_by_class
-from hyperboxes._estimators.validation import (
-    CLASS_WEIGHT,
-    COUNT,
-    N_JOBS,
-    NUMBERS,
-    bounded,
-    check_finite_range,
-    check_upper,
-    check_weights,
-    unchanged_on_error,
-    validate_samples,
-)
 from hyperboxes._learning.ensemble import (
     CodedSamples,
     FeatureSampling,
@@ -52,38 +38,26 @@ from hyperboxes._learning.ensemble import (
 )
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.calibration import fit_vote_calibration, vote_probabilities
-from hyperboxes._models.ensemble import EnsembleModel, VoteSettings
+from hyperboxes._models.ensemble import SCALINGS, Codes, EnsembleModel, VoteSettings
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.quantizer import SCALINGS, Codes
 from hyperboxes._models.records import BoxEnsemble
 from hyperboxes._models.samples import slices
 
 
 def find_learners(estimator: Any, share: float, *, has_many: bool = False) -> list[MemberLearner]:
     """Return the learners of members, which take turns and draw a share of the samples."""
-    learners = estimator
-    if learners is None and has_many:
-        learners = [ImprovedOnlineGFMM(theta=0.03)]
-    elif learners is None:
-        learners = [
-            ImprovedOnlineGFMM(theta=0.1),
-            AgglomerativeGFMM(theta=0.7, algorithm="agglo2"),
-        ]
-    elif not isinstance(learners, list):
-        learners = [learners]
+    few = ImprovedOnlineGFMM(theta=0.1), AgglomerativeGFMM(theta=0.7, algorithm="agglo2")
+    usual = [ImprovedOnlineGFMM(theta=0.03)] if has_many else list(few)
+    given = estimator if isinstance(estimator, list) else [estimator]
+    learners = usual if estimator is None else given
     if not learners:
         raise ValueError("estimator is an empty list: name at least one learner, or None.")
+    found = []
     for learner in learners:
         _check(learner)
-    return [
-        MemberLearner(
-            learner._learn,
-            learner.membership_function,
-            share,
-            isinstance(learner, AgglomerativeGFMM),
-        )
-        for learner in learners
-    ]
+        merges = isinstance(learner, AgglomerativeGFMM)
+        found.append(MemberLearner(learner._learn, learner.membership_function, share, merges))
+    return found
 
 
 def _check(learner: Any) -> None:
@@ -252,7 +226,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), list, None],
-        "n_estimators": COUNT,
+        "n_estimators": validation.COUNT,
         "max_samples": [
             Interval(Real, 0, 1, closed="right"),
             Interval(Integral, 1, None, closed="left"),
@@ -270,10 +244,10 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         "scaling": [StrOptions(set(SCALINGS))],
         "temperature": [Interval(Real, 0, None, closed="left")],
         "calibrate": ["boolean"],
-        "class_weight": CLASS_WEIGHT,
+        "class_weight": validation.CLASS_WEIGHT,
         "categorical_features": CATEGORICAL_FEATURES,
         "random_state": ["random_state"],
-        "n_jobs": N_JOBS,
+        "n_jobs": validation.N_JOBS,
     }
 
     classes_: np.ndarray
@@ -330,15 +304,15 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        with unchanged_on_error(self):
+        with validation.unchanged_on_error(self):
             lower, upper, y, given = self._validate(X, y, X_upper, sample_weight)
-            weights = bounded(given)
+            weights = validation.bounded(given)
             share, has_many = self._share(weights), bool(weights.sum() > _MANY_SAMPLES)
             learners = find_learners(self.estimator, share, has_many=has_many)
             samplings = self._samplings(lower.shape[1], has_many)
             n_bins = _find_levels(max(sampling.most for sampling in samplings))
             codes = Codes.learn(lower, upper, self.scaling, n_bins, weights)
-            check_finite_range(self, codes.low, codes.high)
+            validation.check_finite_range(self, codes.low, codes.high)
             ends = codes.encode(lower, upper)
             order = canonical_order(*ends, np.unique(y, return_inverse=True)[1], weights)
             copies = replicate_by_weight(weights, order)
@@ -364,10 +338,12 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
 
     def _validate(self, X: Any, y: Any, X_upper: Any, sample_weight: Any) -> tuple[np.ndarray, ...]:
         """Return intervals, labels and weights."""
-        lower, y = validate_samples(self, X, y, reset=True, sample_weight=sample_weight, **NUMBERS)
-        upper = check_upper(self, lower, X_upper)
+        lower, y = validation.validate_samples(
+            self, X, y, reset=True, sample_weight=sample_weight, **validation.NUMBERS
+        )
+        upper = validation.check_upper(self, lower, X_upper)
         check_classification_targets(y)
-        weights = check_weights(sample_weight, lower)
+        weights = validation.check_weights(sample_weight, lower)
         return lower, upper, y, share_samples(weights, self.class_weight, y)
 
     def _share(self, weights: np.ndarray) -> float:
@@ -538,8 +514,8 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         {predict_proba}
         """
         check_is_fitted(self)
-        lower = validate_samples(self, X, reset=False, **NUMBERS)
-        upper = check_upper(self, lower, X_upper)
+        lower = validation.validate_samples(self, X, reset=False, **validation.NUMBERS)
+        upper = validation.check_upper(self, lower, X_upper)
 
         def answer(rows: slice) -> np.ndarray:
             low = lower[rows]
@@ -550,20 +526,8 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
             answers = threads.map(answer, slices(len(lower), _rows_at_once(len(lower), n_jobs)))
             return np.concatenate(list(answers))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
-        """Return the accuracy of `predict` on the given samples.
-
-        {tested}
-        {interval_ends}
-        {accuracy}
-        """
-        return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
-
-    @property
-    def categories_(self) -> dict[Any, list[Any]]:
-        """The values of each categorical feature, by its name or index."""
-        check_is_fitted(self)
-        return list_categories(self)
+    score = BoxClassifier.score
+    categories_ = BoxClassifier.categories_
 
     def _record(self) -> BoxEnsemble:
         """Return the fitted model as a record."""

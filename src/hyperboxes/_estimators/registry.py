@@ -5,8 +5,6 @@ its own. Classes are named, and imported on use: `hyperboxes --help` needs none,
 these names leads to `hyperboxes.literature`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from importlib import import_module
@@ -37,9 +35,9 @@ class EstimatorEntry:
 
     Attributes
     ----------
-    module, class_name : str
-        Where its class is. Saved models name the class: it must never be renamed, or they can no
-        longer be loaded.
+    path : str
+        Its class, as "module:name". Saved models have the name: it must never change, or they can
+        no longer be loaded.
     summary : str
         The sentence of reports about it: how it learns, in a few words.
     kind : str
@@ -57,8 +55,7 @@ class EstimatorEntry:
         How `merge` joins its boxes, if it takes models of its kind; None: it does not.
     """
 
-    module: str
-    class_name: str
+    path: str
     summary: str
     kind: Literal["nearest", "clusters", "additive", "neighbors", "ensemble"] = "nearest"
     files: str | None = None
@@ -68,9 +65,14 @@ class EstimatorEntry:
     merge_settings: MergeSettings | None = MergeSettings()
 
     @property
+    def class_name(self) -> str:
+        """The name of the class."""
+        return self.path.partition(":")[2]
+
+    @property
     def estimator(self) -> Any:
         """The class."""
-        return resolve(f"{self.module}:{self.class_name}")
+        return resolve(self.path)
 
 
 def resolve(name: str) -> Any:
@@ -84,22 +86,19 @@ _REPEATABLE = {"random_state": 0}
 
 _LEARNERS = [
     EstimatorEntry(
-        module="hyperboxes._estimators.online",
-        class_name="ImprovedOnlineGFMM",
+        path="hyperboxes._estimators.online:ImprovedOnlineGFMM",
         summary="learns sample by sample; a box grows where it meets no other class",
         commands={"improved": _REPEATABLE},
         default_theta=0.5,
     ),
     EstimatorEntry(
-        module="hyperboxes._estimators.online",
-        class_name="OnlineGFMM",
+        path="hyperboxes._estimators.online:OnlineGFMM",
         summary="learns sample by sample; boxes grow, and shrink where classes meet",
         commands={"online": _REPEATABLE},
         default_theta=0.2,
     ),
     EstimatorEntry(
-        module="hyperboxes.literature.fuzzy_min_max",
-        class_name="FuzzyMinMax",
+        path="hyperboxes.literature.fuzzy_min_max:FuzzyMinMax",
         files="hyperboxes.literature.files:TieSchema",
         summary="learns sample by sample, as Simpson's networks do; boxes grow, and are cut apart",
         commands={
@@ -110,23 +109,20 @@ _LEARNERS = [
         merge_settings=None,
     ),
     EstimatorEntry(
-        module="hyperboxes._estimators.agglomerative",
-        class_name="AgglomerativeGFMM",
+        path="hyperboxes._estimators.agglomerative:AgglomerativeGFMM",
         summary="starts with a box for every sample and merges the most similar",
         commands={"agglo-sm": {"algorithm": "agglo-sm"}, "agglo2": {"algorithm": "agglo2"}},
         default_theta=0.7,
     ),
     EstimatorEntry(
-        module="hyperboxes._estimators.adaptive",
-        class_name="AdaptiveGFMM",
+        path="hyperboxes._estimators.adaptive:AdaptiveGFMM",
         summary="keeps recent boxes; the nearest of several horizons vote",
         kind="neighbors",
         commands={"adaptive": {}},
         default_theta=0.05,
     ),
     EstimatorEntry(
-        module="hyperboxes.literature.granular",
-        class_name="MultiGranularGFMM",
+        path="hyperboxes.literature.granular:MultiGranularGFMM",
         summary="joins small boxes to larger ones, level by level",
         files="hyperboxes.literature.files:LevelSchema",
         notes="hyperboxes.literature.listing:level_notes",
@@ -135,8 +131,7 @@ _LEARNERS = [
         merge_settings=None,
     ),
     EstimatorEntry(
-        module="hyperboxes.literature.overlapping",
-        class_name="OverlappingFuzzyMinMax",
+        path="hyperboxes.literature.overlapping:OverlappingFuzzyMinMax",
         summary="learns sample by sample; boxes may overlap those of other classes",
         files="hyperboxes.literature.files:OverlapSchema",
         notes="hyperboxes.literature.listing:overlap_notes",
@@ -148,8 +143,7 @@ _LEARNERS = [
         merge_settings=None,
     ),
     EstimatorEntry(
-        module="hyperboxes.literature.mixed",
-        class_name="MixedGFMM",
+        path="hyperboxes.literature.mixed:MixedGFMM",
         summary="learns sample by sample; boxes grow in numbers, and count categories",
         files="hyperboxes.literature.files:CountSchema",
         notes="hyperboxes.literature.listing:count_notes",
@@ -158,8 +152,7 @@ _LEARNERS = [
         merge_settings=None,
     ),
     EstimatorEntry(
-        module="hyperboxes.literature.frequency",
-        class_name="FrequencyGFMM",
+        path="hyperboxes.literature.frequency:FrequencyGFMM",
         summary="learns sample by sample; categories have distances, and boxes two of them each",
         files="hyperboxes.literature.files:EndSchema",
         notes="hyperboxes.literature.listing:end_notes",
@@ -168,28 +161,24 @@ _LEARNERS = [
         merge_settings=None,
     ),
     EstimatorEntry(
-        module="hyperboxes._estimators.clustering",
-        class_name="HyperboxClustering",
+        path="hyperboxes._estimators.clustering:HyperboxClustering",
         summary="learns boxes without labels; boxes near each other make a cluster",
         kind="clusters",
     ),
     EstimatorEntry(
-        module="hyperboxes.literature.fuzzy_min_max",
-        class_name="FuzzyMinMaxClustering",
+        path="hyperboxes.literature.fuzzy_min_max:FuzzyMinMaxClustering",
         summary="learns boxes without labels until none changes; each is a cluster",
         kind="clusters",
         merge_settings=None,
     ),
     EstimatorEntry(
-        module="hyperboxes._estimators.boosted",
-        class_name="BoostedHyperboxes",
+        path="hyperboxes._estimators.boosted:BoostedHyperboxes",
         summary="fits short rules one after the other; their weights add up",
         kind="additive",
         commands={"boosted": _REPEATABLE},
     ),
     EstimatorEntry(
-        module="hyperboxes._estimators.random",
-        class_name="RandomHyperboxes",
+        path="hyperboxes._estimators.random:RandomHyperboxes",
         summary="fits many models on random samples and features, which vote",
         kind="ensemble",
         commands={"random": _REPEATABLE},
@@ -214,6 +203,6 @@ def find_by_name(name: str) -> EstimatorEntry | None:
 
 def find_by_class(cls: type) -> EstimatorEntry | None:
     """Return the entry of a class, or of the nearest class that it is derived from."""
-    by_class = {(learner.module, learner.class_name): learner for learner in _LEARNERS}
-    bases = ((base.__module__, base.__qualname__) for base in cls.__mro__)
-    return next((by_class[base] for base in bases if base in by_class), None)
+    by_path = {learner.path: learner for learner in _LEARNERS}
+    paths = (f"{base.__module__}:{base.__qualname__}" for base in cls.__mro__)
+    return next((by_path[path] for path in paths if path in by_path), None)

@@ -1,7 +1,5 @@
 """Validation of samples, labels and parameters, with errors that name the column and the cell."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,16 +18,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from hyperboxes._estimators.categorical import (
-    code_columns,
-    find_categorical,
-    is_frame,
-    known_categories,
-    learn_positions,
-    list_columns,
-    look_up,
-    with_columns,
-)
+from hyperboxes._estimators import categorical
 from hyperboxes._estimators.devices import reject_device
 from hyperboxes._kernels.structs import NO_LABEL
 from hyperboxes._models.categories import looks_like_a_date
@@ -67,8 +56,8 @@ def refuse_dates(X: Any) -> None:
 
 def _list_columns(X: Any) -> Iterator[tuple[str, Any]]:
     """Yield the columns that may hold dates, with what errors call them."""
-    if is_frame(X):
-        for name, values in list_columns(X):
+    if categorical.is_frame(X):
+        for name, values in categorical.list_columns(X):
             if not holds_numbers(values.dtype):
                 yield name, values
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OmM":
@@ -157,26 +146,26 @@ def validate_samples(
     if not (reset or y) and checks["order"] == "C" and _is_ready(estimator, X):
         return X
     reject_device(estimator, X)
-    if is_frame(X):
+    if categorical.is_frame(X):
         # The error for a wrong number of columns comes first.
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     if reset:
         vars(estimator).pop("_categories", None)
     refuse_dates(X)
-    columns = find_categorical(estimator, X, reset=reset)
-    coded = code_columns(X, columns) if columns and _is_table(X) else {}
+    columns = categorical.find_categorical(estimator, X, reset=reset)
+    coded = categorical.code_columns(X, columns) if columns and _is_table(X) else {}
     if coded and y:
-        X = with_columns(X, {j: column.codes for j, column in coded.items()})
+        X = categorical.with_columns(X, {j: column.codes for j, column in coded.items()})
     elif coded:
-        X = with_columns(X, look_up(estimator, coded))
+        X = categorical.with_columns(X, categorical.look_up(estimator, coded))
     with _naming_cells(estimator, X):
         validated = validate_data(estimator, X, *y, reset=reset, **checks)
     if coded and y:
         numbers, labels = validated
         weights = check_weights(sample_weight, numbers)
-        for j, positions in learn_positions(
-            estimator, coded, _mask(estimator, labels), weights
-        ).items():
+        has_label, _ = find_labels(labels, getattr(estimator, "unlabeled", None))
+        labels = np.ma.masked_array(labels, ~has_label)
+        for j, positions in categorical.learn_positions(estimator, coded, labels, weights).items():
             numbers[:, j] = positions
     return validated
 
@@ -190,19 +179,13 @@ def _is_ready(estimator: Any, X: Any) -> bool:
         and len(X) > 0
         and X.shape[1:] == (estimator.n_features_in_,)
         and not hasattr(estimator, "feature_names_in_")
-        and not known_categories(estimator)
+        and not categorical.known_categories(estimator)
         and bool(np.isfinite(X).all())
     )
 
 
 def _is_table(X: Any) -> bool:
-    return is_frame(X) or (not hasattr(X, "toarray") and np.ndim(X) == 2)
-
-
-def _mask(estimator: Any, y: np.ndarray) -> np.ndarray:
-    """Mask the values that stand for no label."""
-    has_label, _ = find_labels(y, getattr(estimator, "unlabeled", None))
-    return np.ma.masked_array(y, ~has_label)
+    return categorical.is_frame(X) or (not hasattr(X, "toarray") and np.ndim(X) == 2)
 
 
 @contextmanager
@@ -211,50 +194,44 @@ def _naming_cells(estimator: Any, X: Any) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        if is_frame(X):
+        if categorical.is_frame(X) or (
+            isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2
+        ):
             _reject_cells(estimator, X, error)
-        elif isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
-            _reject_texts(estimator, X, error)
         raise
 
 
-def _reject_cells(estimator: Any, frame: Any, error: Exception) -> None:
-    """Raise an error for the first cell that is not a number, if there is one."""
-    for name, values in list_columns(frame):
+def _reject_cells(estimator: Any, X: Any, error: Exception) -> None:
+    """Raise an error for the first cell that is not a number, if there is one.
+
+    Arrays of objects may hold anything that becomes a number: only their texts are looked at.
+    """
+    has_names = categorical.is_frame(X)
+    for name, values in categorical.list_columns(X) if has_names else _list_columns(X):
         for row, value in enumerate([] if _are_numbers(values) else values):
-            if not _are_numbers([value]):
+            if (has_names or isinstance(value, str)) and not _are_numbers([value]):
+                advice = _advise(estimator, value, has_names)
                 raise ValueError(
-                    f"{name} holds {value!r} in row {row}, which is not a number. "
-                    f"{_advise(estimator, value)}"
+                    f"{name} holds {value!r} in row {row}, which is not a number. {advice}"
                 ) from error
 
 
-def _reject_texts(estimator: Any, table: np.ndarray, error: Exception) -> None:
-    """Raise an error for the first text in an array of objects that is not a number."""
-    for j in range(table.shape[1]):
-        for row, value in enumerate(table[:, j]):
-            if isinstance(value, str) and not _are_numbers([value]):
-                message = f"column {j} holds {value!r} in row {row}, which is not a number. "
-                if "categorical_features" in estimator.get_params(deep=False):
-                    message += (
-                        "If it is a category, pass a data frame (of a transformer before the "
-                        'model: set_output(transform="pandas")), or the indices of such columns '
-                        "as categorical_features."
-                    )
-                else:
-                    message += _advise(estimator, value)
-                raise ValueError(message) from error
-
-
-def _advise(estimator: Any, value: Any) -> str:
+def _advise(estimator: Any, value: Any, has_names: bool) -> str:
     """Return what to do about a cell that is not a number."""
+    takes_categories = "categorical_features" in estimator.get_params(deep=False)
+    if takes_categories and not has_names:
+        return (
+            "If it is a category, pass a data frame (of a transformer before the model: "
+            'set_output(transform="pandas")), or the indices of such columns as '
+            "categorical_features."
+        )
     if isinstance(value, str) and looks_like_a_date(value):
         return (
             "If these are dates or times, make numbers of them, such as the days since a date, the "
             "month, the weekday or the hour (pandas.to_datetime reads them), or leave the column "
             "out."
         )
-    if "categorical_features" in estimator.get_params(deep=False):
+    if takes_categories:
         return (
             "Replace it or, if the column holds categories, name it in categorical_features; else "
             "encode the column or leave it out."
@@ -278,8 +255,10 @@ def check_upper(estimator: Any, X: np.ndarray, X_upper: Any) -> np.ndarray:
         return X_upper.view(np.ndarray)
     validate_data(estimator, X_upper, reset=False, skip_check_array=True)  # names of columns
     refuse_dates(X_upper)
-    if (coded := known_categories(estimator)) and _is_table(X_upper):
-        X_upper = with_columns(X_upper, look_up(estimator, code_columns(X_upper, list(coded))))
+    if (coded := categorical.known_categories(estimator)) and _is_table(X_upper):
+        X_upper = categorical.with_columns(
+            X_upper, categorical.look_up(estimator, categorical.code_columns(X_upper, list(coded)))
+        )
     with _naming_cells(estimator, X_upper):
         X_upper = check_array(
             X_upper,

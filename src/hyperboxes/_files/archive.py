@@ -3,8 +3,6 @@
 A file is data, never code: names, types, shapes and sums are checked before anything is used.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import io
@@ -120,7 +118,10 @@ def pack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
     """Return the archive as bytes, which depend on nothing but the arguments."""
     members = {JSON: json.dumps(header, indent=1, sort_keys=True, allow_nan=False).encode()}
     for name in sorted(arrays):
-        members[f"{name}.npy"] = _npy_bytes(arrays[name])
+        buffer = io.BytesIO()
+        array = np.ascontiguousarray(arrays[name])
+        np.lib.format.write_array(buffer, array, (1, 0), allow_pickle=False)
+        members[f"{name}.npy"] = buffer.getvalue()
     members[SUMS] = _sums(members)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -159,12 +160,6 @@ def _sums(members: dict[str, bytes]) -> bytes:
     """Return the checksums of all members, as `sha256sum` prints them."""
     lines = (f"{hashlib.sha256(members[name]).hexdigest()}  {name}\n" for name in sorted(members))
     return "".join(lines).encode()
-
-
-def _npy_bytes(array: np.ndarray) -> bytes:
-    buffer = io.BytesIO()
-    np.lib.format.write_array(buffer, np.ascontiguousarray(array), (1, 0), allow_pickle=False)
-    return buffer.getvalue()
 
 
 def _read_members(file: Any) -> dict[str, bytes]:
@@ -236,10 +231,8 @@ def _parse_npy(name: str, content: bytes) -> np.ndarray:
     array: np.ndarray = np.ndarray(shape, dtype, content, match.end())
     if dtype.kind == "b" and (array.view(np.uint8) > 1).any():
         raise ModelFileError(f"{name} has Booleans that are neither true nor false")
-    if dtype.kind == "U" and (_code_points(array) > _LAST_CHARACTER).any():
-        raise ModelFileError(f"{name} has characters that do not exist")
+    if dtype.kind == "U":
+        code_points = np.frombuffer(array.tobytes(), f"{array.dtype.str[0]}u4")
+        if (code_points > _LAST_CHARACTER).any():
+            raise ModelFileError(f"{name} has characters that do not exist")
     return array
-
-
-def _code_points(array: np.ndarray) -> np.ndarray:
-    return np.frombuffer(array.tobytes(), f"{array.dtype.str[0]}u4")

@@ -13,7 +13,7 @@ from hyperboxes._estimators.capabilities import Operation, check_labels, read_re
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._extras import need
 from hyperboxes._files import onnx_additive, onnx_ensemble
-from hyperboxes._files.onnx_additive import list_lengths, write_chunks
+from hyperboxes._files.onnx_additive import GraphParts, list_lengths, write_chunks
 from hyperboxes._files.onnx_nearest import COLUMNS, Gaps, write_deciding
 from hyperboxes._models.calibration import class_shares
 from hyperboxes._models.categories import Categories
@@ -87,14 +87,14 @@ _HEADER = f"""
 
 _GRAPH = """
 hyperboxes (double[n_samples, {n_features}] X)
-=> ({label_type}[n_samples] label, double[n_samples, {n_classes}] membership{outputs})
+=> ({label_type}[n_samples] label, {outputs})
 {{
-    {scaling}
-    {chunks}
+    {nodes}
     label = Gather (labels, winner)
+    {more_nodes}
 }}
 """
-_SCALING = "shifted = Sub (X, low) scaled = Div (shifted, span)"
+_SCALING = "shifted = Sub (X, low) scaled = Div (shifted, span)\n    "
 
 # Larger distances are the same for probabilities.
 _FARTHEST = 1e300
@@ -161,14 +161,21 @@ def to_onnx(model: Any) -> ModelProto:
     record, labels = read_record(model), _labels(model.classes_)
     match record:
         case AdditiveBoxes():
-            text, constants = onnx_additive.write_graph(record, _label_type(labels))
+            parts = onnx_additive.write_graph(record)
         case BoxEnsemble():
-            text, constants = onnx_ensemble.write_graph(record, _label_type(labels))
+            parts = onnx_ensemble.write_graph(record)
         case NearestBoxes():
-            text, constants = _write_nearest_graph(record, _label_type(labels))
+            parts = _write_nearest_graph(record)
         case _:
             raise AssertionError(record.kind)
-    constants["labels"] = labels
+    text = _GRAPH.format(
+        n_features=model.n_features_in_,
+        label_type=_label_type(labels),
+        outputs=parts.outputs,
+        nodes=parts.nodes,
+        more_nodes=parts.more_nodes,
+    )
+    constants = parts.constants | {"labels": labels}
     named = set(re.findall(r"\w+", text))  # runtimes warn of constants without a use
     proto = onnx.parser.parse_model(_HEADER + text)
     for name, value in constants.items():
@@ -179,10 +186,8 @@ def to_onnx(model: Any) -> ModelProto:
     return proto
 
 
-def _write_nearest_graph(
-    record: NearestBoxes, label_type: str
-) -> tuple[str, dict[str, np.ndarray]]:
-    """Return the graph of nearest boxes, and the constants that it may refer to by name."""
+def _write_nearest_graph(record: NearestBoxes) -> GraphParts:
+    """Return the graph of nearest boxes."""
     check_labels(record)
     if 2 * record.lower.nbytes > _MAX_BYTES:
         raise ValueError("The boxes take more than the 2 GiB that an ONNX file can store.")
@@ -198,25 +203,15 @@ def _write_nearest_graph(
     )
     n_features, of_classes = len(record.gamma), f"double[n_rows, {record.n_classes}]"
     answers = {"winner": "int64[n_rows]", "membership": of_classes}
-    is_calibrated, outputs = record.calibration is not None, ""
+    names, is_calibrated = ["membership"], record.calibration is not None
     if is_calibrated:
+        names.append("probability")
         answers["probability"] = of_classes
-        outputs = f", double[n_samples, {record.n_classes}] probability"
     is_scaled = (record.scale.low != 0.0).any() or (record.scale.span != 1.0).any()
-    text = _GRAPH.format(
-        n_features=n_features,
-        n_classes=record.n_classes,
-        label_type=label_type,
-        scaling=_SCALING if is_scaled else "",
-        chunks=write_chunks(
-            "scaled" if is_scaled else "X",
-            n_features,
-            f"{COLUMNS}\n    {write_deciding(gaps, is_calibrated=is_calibrated)}",
-            answers,
-        ),
-        outputs=outputs,
-    )
-    return text, constants
+    body = f"{COLUMNS}\n    {write_deciding(gaps, is_calibrated=is_calibrated)}"
+    chunks = write_chunks("scaled" if is_scaled else "X", n_features, body, answers)
+    outputs = ", ".join(f"double[n_samples, {record.n_classes}] {name}" for name in names)
+    return GraphParts(outputs, f"{_SCALING if is_scaled else ''}{chunks}", constants)
 
 
 def _label_type(labels: np.ndarray) -> str:

@@ -1,6 +1,6 @@
 """Additive models as ONNX graphs, whose long lists of boxes are cut into chunks."""
 
-from __future__ import annotations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,20 +67,20 @@ def list_lengths(n_columns: int, n_boxes: int, **shapes: list[int]) -> dict[str,
     }
 
 
-# Weights are added in the order of the kernel, so that scores are the same bit for bit.
+class GraphParts(NamedTuple):
+    """What differs between the graphs of models.
 
-_GRAPH = """
-hyperboxes (double[n_samples, {n_features}] X)
-=> ({label_type}[n_samples] label, double[n_samples, {n_classes}] probability,
-    double[{score_shape}] score)
-{{
-    {chunks}
-    winner = ArgMax <axis = 1, keepdims = 0> (scores)
-    label = Gather (labels, winner)
-    probability = Softmax <axis = 1> (scores)
-    {score}
-}}
-"""
+    The nodes find the `winner`, and further ones the `outputs` besides the label. Constants may be
+    referred to by name.
+    """
+
+    outputs: str
+    nodes: str
+    constants: dict[str, np.ndarray]
+    more_nodes: str = ""
+
+
+# Weights are added in the order of the kernel, so that scores are the same bit for bit.
 
 # A loop over the conditions, the first of each box, the second and so on, finds which part of their
 # weights boxes add: 1, 0 or, where values are missing, less. Comparisons are false for NaN.
@@ -124,6 +124,8 @@ _BODY = """columns = Transpose <perm = [1, 0]> (chunk)
     moves = Mul (moved_by, differences)
     chunk_scores = Add (sums_of_rows, moves)"""
 
+_PROBABILITY = "probability = Softmax <axis = 1> (scores)\n    "
+
 # What `decision_function` gives.
 _SCORE = "score = Identity (scores)"
 _SCORE_OF_TWO = """of_first = Gather <axis = 1> (scores, first)
@@ -131,23 +133,17 @@ _SCORE_OF_TWO = """of_first = Gather <axis = 1> (scores, first)
     score = Sub (of_second, of_first)"""
 
 
-def write_graph(record: AdditiveBoxes, label_type: str) -> tuple[str, dict[str, np.ndarray]]:
-    """Return the graph of additive boxes, and the constants that it refers to by name."""
+def write_graph(record: AdditiveBoxes) -> GraphParts:
+    """Return the graph of additive boxes."""
     n_features, n_classes = record.lower.shape[1], len(record.intercept)
     weights = record.weights if len(record.labels) else np.zeros((1, n_classes))
     n_boxes, is_used = len(weights), np.isin(np.arange(n_features), record.used).astype(float)
     answers = {"scores": f"double[n_rows, {n_classes}]"}
-    text = _GRAPH.format(
-        label_type=label_type,
-        n_features=n_features,
-        n_classes=n_classes,
-        chunks=write_chunks("X", n_features, _BODY.format(n_boxes=n_boxes), answers),
-        score_shape="n_samples" if n_classes == 2 else f"n_samples, {n_classes}",
-        score=_SCORE_OF_TWO if n_classes == 2 else _SCORE,
-    )
+    chunks = write_chunks("X", n_features, _BODY.format(n_boxes=n_boxes), answers)
+    score_shape = "n_samples" if n_classes == 2 else f"n_samples, {n_classes}"
     # Rows of few classes take as much memory as their conditions, of many as their weights.
     n_numbers = n_boxes * max(n_classes // 10, 1)
-    return text, {
+    constants = {
         **list_lengths(n_features, n_numbers, scores=[n_classes]),
         **_conditions(record),
         "weights": weights[:, :, None].copy(),
@@ -162,6 +158,12 @@ def write_graph(record: AdditiveBoxes, label_type: str) -> tuple[str, dict[str, 
         "first": np.array(0),
         "second": np.array(1),
     }
+    return GraphParts(
+        f"double[n_samples, {n_classes}] probability, double[{score_shape}] score",
+        f"{chunks}\n    winner = ArgMax <axis = 1, keepdims = 0> (scores)",
+        constants,
+        _PROBABILITY + (_SCORE_OF_TWO if n_classes == 2 else _SCORE),
+    )
 
 
 def _conditions(boxes: AdditiveBoxes) -> dict[str, np.ndarray]:

@@ -4,23 +4,11 @@ Distances are whole numbers and equal those of `_kernels/ensemble.py`. Votes are
 last digits: runtimes have exponentials of their own, and add up in another order.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from hyperboxes._files.onnx_additive import list_lengths, write_chunks
+from hyperboxes._files.onnx_additive import GraphParts, list_lengths, write_chunks
 from hyperboxes._models.calibration import SMALLEST_VOTE
 from hyperboxes._models.records import BoxEnsemble, EnsembleMember
-
-_GRAPH = """
-hyperboxes (double[n_samples, {n_features}] X)
-=> ({label_type}[n_samples] label, double[n_samples, {n_classes}] probability)
-{{
-    {chunks}
-    winner = ArgMax <axis = 1, keepdims = 0> (probability)
-    label = Gather (labels, winner)
-}}
-"""
 
 # A code is the number of thresholds up to a value. A missing value has the largest code as its
 # lower end and the smallest as its upper end, so it is inside every box.
@@ -113,8 +101,8 @@ _CALIBRATING = """is_unknown = IsNaN (chunk)
     chunk_probability = Add (counted, weighted_shares)"""
 
 
-def write_graph(record: BoxEnsemble, label_type: str) -> tuple[str, dict[str, np.ndarray]]:
-    """Return the graph of an ensemble, and the constants that it refers to by name."""
+def write_graph(record: BoxEnsemble) -> GraphParts:
+    """Return the graph of an ensemble."""
     n_features, n_classes = len(record.quantizer.low), len(record.class_counts)
     constants = {
         **list_lengths(
@@ -141,14 +129,12 @@ def write_graph(record: BoxEnsemble, label_type: str) -> tuple[str, dict[str, np
     body = _CODES.format(
         n_features=n_features, members="\n    ".join(loops), votes=votes, calibrating=calibrating
     )
-    answers = {"probability": f"double[n_rows, {n_classes}]"}
-    text = _GRAPH.format(
-        label_type=label_type,
-        n_features=n_features,
-        n_classes=n_classes,
-        chunks=write_chunks("X", n_features, body, answers),
+    chunks = write_chunks("X", n_features, body, {"probability": f"double[n_rows, {n_classes}]"})
+    return GraphParts(
+        f"double[n_samples, {n_classes}] probability",
+        f"{chunks}\n    winner = ArgMax <axis = 1, keepdims = 0> (probability)",
+        constants | _list_calibration(record),
     )
-    return text, constants | _list_calibration(record)
 
 
 def _list_members(

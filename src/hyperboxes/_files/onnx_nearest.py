@@ -5,8 +5,6 @@ nearest box. Probabilities may differ in the last digits: runtimes have logarith
 Samples are the rows of a chunk, boxes are sorted by class.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 # A missing value becomes an interval turned inside out, infinitely far inside every box.
@@ -279,9 +277,9 @@ class Gaps:
 
     def of_open_rows(self) -> str:
         """Return the nodes of `open_gap`, that of rows where classes tie."""
-        if self.n_neighbors > 1:
-            return _OPEN_LARGEST
-        return _OPEN_MEAN.format(gap=self._beyond_reach("open_")) if self.is_mean else _OPEN_LARGEST
+        if self.is_mean and self.n_neighbors == 1:
+            return _OPEN_MEAN.format(gap=self._beyond_reach("open_"))
+        return _OPEN_LARGEST
 
     def _beyond_reach(self, prefix: str) -> str:
         adding = f"{self.at_least('slope', 'zero')} new = Add (old, slope)"

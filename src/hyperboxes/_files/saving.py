@@ -5,8 +5,6 @@ checked by the same rules as what is loaded, so that every saved model can be lo
 JSON: plain values, lists, dictionaries, and learners by their name and parameters.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import os
@@ -20,48 +18,23 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import hyperboxes
+from hyperboxes._estimators import registry
 from hyperboxes._estimators.access import access_of
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.dates import DateFeatures
 from hyperboxes._estimators.pipelines import ModelParts, Threshold, join_model, split_model
-from hyperboxes._estimators.registry import (
-    EstimatorEntry,
-    all_learners,
-    find_by_class,
-    find_by_name,
-    resolve,
-)
-from hyperboxes._files.archive import (
-    ModelFileError,
-    is_storable,
-    pack,
-    parse_arrays,
-    replace_file,
-    unpack,
-    write_all,
-)
-from hyperboxes._files.schema import (
-    AdditiveSchema,
-    Arrays,
-    EnsembleSchema,
-    ModelSchema,
-    NearestSchema,
-    NeighborSchema,
-    categories_from_json,
-    categories_to_json,
-    dates_from_json,
-    dates_to_json,
-)
+from hyperboxes._files import archive, schema
+from hyperboxes._files.archive import ModelFileError
 
 _FORMAT = "hyperboxes"
 _FORMAT_VERSION = 3
 
-_KINDS: dict[str, ModelSchema] = {
-    "nearest": NearestSchema(),
-    "clusters": NearestSchema(),
-    "additive": AdditiveSchema(),
-    "neighbors": NeighborSchema(),
-    "ensemble": EnsembleSchema(),
+_KINDS: dict[str, schema.ModelSchema] = {
+    "nearest": schema.NearestSchema(),
+    "clusters": schema.NearestSchema(),
+    "additive": schema.AdditiveSchema(),
+    "neighbors": schema.NeighborSchema(),
+    "ensemble": schema.EnsembleSchema(),
 }
 
 # Keys of the header of every kind of model and what may stand there.
@@ -127,9 +100,9 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     if isinstance(path, io.TextIOBase):
         raise TypeError("save writes to binary files: open this one with mode 'wb'.")
     if hasattr(path, "write"):
-        write_all(path, content)
+        archive.write_all(path, content)
     else:
-        replace_file(path, content)
+        archive.replace_file(path, content)
 
 
 def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
@@ -180,14 +153,10 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
 def _to_bytes(model: Any) -> bytes:
     given, (steps, model, threshold) = model, split_model(model)
     steps = [step for step in steps if getattr(step, "dates_", None) != {}]
-    learner = find_by_class(type(model))
+    learner = registry.find_by_class(type(model))
+    has_other_steps = [type(step) for step in steps] not in ([], [DateFeatures])
     # A derived class is another one.
-    is_known = learner is not None and learner.estimator is type(model)
-    if (
-        learner is None
-        or not is_known
-        or [type(step) for step in steps] not in ([], [DateFeatures])
-    ):
+    if learner is None or learner.estimator is not type(model) or has_other_steps:
         raise TypeError(
             f"save takes a fitted {_known_names()}, alone or after DateFeatures, not "
             f"{type(given).__name__}. Of a pipeline or a search save the model in it, such as "
@@ -200,7 +169,7 @@ def _to_bytes(model: Any) -> bytes:
             kind = _find_kind(learner)
             header = _header(model, learner.class_name) | kind.read_header(model._model)
             if steps:
-                header["dates"] = dates_to_json(steps[0])
+                header["dates"] = schema.dates_to_json(steps[0])
             if threshold is not None:
                 header["threshold"] = [
                     threshold.value,
@@ -210,18 +179,18 @@ def _to_bytes(model: Any) -> bytes:
             _check_values(kind, header, arrays)
         except ModelFileError as error:
             raise ValueError(f"This model cannot be saved: {error}.") from error
-        return pack(header, arrays)
+        return archive.pack(header, arrays)
 
 
-def _find_kind(learner: EstimatorEntry) -> ModelSchema:
+def _find_kind(learner: registry.EstimatorEntry) -> schema.ModelSchema:
     if learner.files is None:
         return _KINDS[learner.kind]
-    return resolve(learner.files)()
+    return registry.resolve(learner.files)()
 
 
 def _known_names() -> str:
     """List what can be saved and loaded."""
-    return ", ".join(sorted(learner.class_name for learner in all_learners()))
+    return ", ".join(sorted(learner.class_name for learner in registry.all_learners()))
 
 
 def _header(model: Any, class_name: str) -> dict[str, Any]:
@@ -237,12 +206,12 @@ def _header(model: Any, class_name: str) -> dict[str, Any]:
         },
         "feature_names": None if names is None else [str(name) for name in names],
         "classes_are_objects": is_classifier(model) and model.classes_.dtype == object,
-        **categories_to_json(known_categories(model)),
+        **schema.categories_to_json(known_categories(model)),
         **target,
     }
 
 
-def _arrays(model: Any, kind: ModelSchema) -> Arrays:
+def _arrays(model: Any, kind: schema.ModelSchema) -> schema.Arrays:
     arrays = {
         name: np.asarray(array, kind.arrays[name][0])
         for name, array in kind.read_arrays(model._model).items()
@@ -257,7 +226,7 @@ def _plain_classes(classes: np.ndarray) -> np.ndarray:
     plain = classes
     if classes.dtype == object and all(isinstance(label, str) for label in classes):
         plain = classes.astype(str)
-    if not is_storable(plain.dtype.str) or plain.tolist() != classes.tolist():
+    if not archive.is_storable(plain.dtype.str) or plain.tolist() != classes.tolist():
         raise ModelFileError(
             f"its class labels are of type {classes.dtype}, but only Booleans, integers, floats "
             "and strings can be stored"
@@ -266,18 +235,18 @@ def _plain_classes(classes: np.ndarray) -> np.ndarray:
 
 
 def _from_file(file: Any) -> Any:
-    header, members = unpack(file)
+    header, members = archive.unpack(file)
     _check_version(header)
     learner = _find_learner(header)
     kind = _find_kind(learner)
     _check_keys(header, kind)
-    arrays = parse_arrays(members)
+    arrays = archive.parse_arrays(members)
     model = _new_estimator(header, learner)
     _check_members(arrays, kind, is_classifier(model))
     _check_values(kind, header, arrays)
     model = _restore(model, kind, header, arrays)
     has_dates = "dates" in header
-    steps = [dates_from_json(header["dates"], header["feature_names"])] if has_dates else []
+    steps = [schema.dates_from_json(header["dates"], header["feature_names"])] if has_dates else []
     return join_model(ModelParts(steps, model, _read_threshold(header, model)))
 
 
@@ -303,17 +272,17 @@ def _check_version(header: dict[str, Any]) -> None:
         )
 
 
-def _find_learner(header: dict[str, Any]) -> EstimatorEntry:
+def _find_learner(header: dict[str, Any]) -> registry.EstimatorEntry:
     name = header.get("estimator")
     if type(name) is not str:
         raise ModelFileError("its header is not that of a model")
-    learner = find_by_name(name)
+    learner = registry.find_by_name(name)
     if learner is None:
         raise ModelFileError(f"it holds a {name[:40]!r}, but only {_known_names()} are known")
     return learner
 
 
-def _check_keys(header: dict[str, Any], kind: ModelSchema) -> None:
+def _check_keys(header: dict[str, Any], kind: schema.ModelSchema) -> None:
     optional = {key: types for key, types in _OPTIONAL.items() if key in header}
     needed = {**_HEADER, **kind.header, **optional}
     if header.keys() != needed.keys() or any(
@@ -327,7 +296,7 @@ def _writer(header: dict[str, Any]) -> str:
     return repr(str(header.get("hyperboxes_version"))[:40]).strip("'")
 
 
-def _new_estimator(header: dict[str, Any], learner: EstimatorEntry) -> Any:
+def _new_estimator(header: dict[str, Any], learner: registry.EstimatorEntry) -> Any:
     """Return an unfitted estimator; parameters that the file does not name have their default."""
     cls = learner.estimator
     if unknown := header["parameters"].keys() - cls().get_params(deep=False).keys():
@@ -344,7 +313,7 @@ def _new_estimator(header: dict[str, Any], learner: EstimatorEntry) -> Any:
     return model
 
 
-def _check_members(arrays: Arrays, kind: ModelSchema, has_classes: bool) -> None:
+def _check_members(arrays: schema.Arrays, kind: schema.ModelSchema, has_classes: bool) -> None:
     """Check that the arrays are all there, with the right types and shapes."""
     if has_classes != ("classes" in arrays) or not kind.has_all(arrays.keys() - {"classes"}):
         raise ModelFileError("arrays are missing, or some are there that do not belong there")
@@ -363,7 +332,7 @@ def _check_members(arrays: Arrays, kind: ModelSchema, has_classes: bool) -> None
             raise ModelFileError(f"{name}.npy has the type {array.dtype} and shape {array.shape}")
 
 
-def _check_values(kind: ModelSchema, header: dict[str, Any], arrays: Arrays) -> None:
+def _check_values(kind: schema.ModelSchema, header: dict[str, Any], arrays: schema.Arrays) -> None:
     """Check that this is a model that a learner can have learned."""
     classes = arrays.get("classes")
     kind.check(header, arrays, _count_classes(classes))
@@ -372,7 +341,7 @@ def _check_values(kind: ModelSchema, header: dict[str, Any], arrays: Arrays) -> 
     names, n_features = header["feature_names"], kind.find_shape(arrays)[1]
     if names is not None and [type(name) for name in names] != [str] * n_features:
         raise ModelFileError("there is not a name for each feature")
-    categories_from_json(header, n_features)
+    schema.categories_from_json(header, n_features)
 
 
 def _count_classes(classes: np.ndarray | None) -> int:
@@ -385,12 +354,14 @@ def _count_classes(classes: np.ndarray | None) -> int:
     return len(classes)
 
 
-def _restore(model: Any, kind: ModelSchema, header: dict[str, Any], arrays: Arrays) -> Any:
+def _restore(
+    model: Any, kind: schema.ModelSchema, header: dict[str, Any], arrays: schema.Arrays
+) -> Any:
     """Give the estimator what the saved one had learned."""
     fitted: dict[str, Any] = {"n_features_in_": kind.find_shape(arrays)[1]}
     if header["feature_names"] is not None:
         fitted["feature_names_in_"] = np.array(header["feature_names"], object)
-    if categories := categories_from_json(header, fitted["n_features_in_"]):
+    if categories := schema.categories_from_json(header, fitted["n_features_in_"]):
         fitted["_categories"] = categories
     if "target_name" in header:
         fitted["target_name_"] = header["target_name"]
@@ -439,7 +410,7 @@ def _has_learners(value: Any, kind: type) -> bool:
 
 
 def _learner_to_json(learner: Any) -> dict[str, Any]:
-    entry = find_by_class(type(learner))
+    entry = registry.find_by_class(type(learner))
     if entry is None or entry.estimator is not type(learner):
         raise TypeError("it is not an estimator of this package")
     parameters = learner.get_params(deep=False)
@@ -454,7 +425,7 @@ def _learner_to_json(learner: Any) -> dict[str, Any]:
 def _learner_from_json(value: Any) -> Any:
     match value:
         case {"learner": str(class_name), "parameters": dict(parameters)} if len(value) == 2:
-            entry = find_by_name(class_name)
+            entry = registry.find_by_name(class_name)
             if entry is not None and parameters.keys() <= entry.estimator().get_params().keys():
                 return entry.estimator(
                     **{
@@ -466,7 +437,7 @@ def _learner_from_json(value: Any) -> Any:
 
 
 def _to_json(value: Any, depth: int) -> Any:
-    if isinstance(value, np.ndarray | np.generic) and is_storable(value.dtype.str):
+    if isinstance(value, np.ndarray | np.generic) and archive.is_storable(value.dtype.str):
         value = value.tolist()
     if depth == _MOST_DIMENSIONS and type(value) is dict:
         return {"dict": [[_to_json(part, 0) for part in pair] for pair in value.items()]}

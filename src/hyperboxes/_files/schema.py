@@ -1,7 +1,5 @@
 """The arrays and JSON of each type of model in files, and the checks of what a file has."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Set
@@ -31,9 +29,8 @@ from hyperboxes._models.calibration import (
     VoteCalibration,
 )
 from hyperboxes._models.categories import Categories
-from hyperboxes._models.ensemble import EnsembleModel, VoteSettings
+from hyperboxes._models.ensemble import MOST_LEVELS, Codes, EnsembleModel, VoteSettings
 from hyperboxes._models.model import FUNCTIONS, BoxModel, Membership, ThetaPath
-from hyperboxes._models.quantizer import MOST_LEVELS, Codes
 from hyperboxes._models.records import AdditiveBoxes, EnsembleMember
 from hyperboxes._models.samples import MinMaxScale
 
@@ -44,6 +41,9 @@ from hyperboxes._models.samples import MinMaxScale
 TOO_MANY = 2**63
 
 Arrays = dict[str, np.ndarray]
+
+# What may be wrong with a model, and where it is so.
+Problems = Iterator[tuple[str, Any]]
 
 # The type of an array and the meaning of its dimensions, "boxes", "features", "classes" or one of
 # the kind's own `sizes`, or what else it finds.
@@ -95,28 +95,25 @@ class ModelSchema(ABC):
         """Return the arrays of a fitted model, in any type that has their values."""
 
     @abstractmethod
+    def problems(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Problems:
+        """Yield what no learner can have learned; types and shapes are right already."""
+
     def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
-        """Refuse what no learner can have learned; types and shapes are right already."""
+        """Raise an error for the first problem that is found anywhere."""
+        for problem, found in self.problems(header, arrays, n_classes):
+            if np.any(found):
+                raise ModelFileError(problem)
 
     @abstractmethod
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         """Return the fitted model, in memory of its own."""
 
 
-def reject(problems: Mapping[str, Any]) -> None:
-    """Raise an error for the first problem that was found anywhere."""
-    for problem, found in problems.items():
-        if np.any(found):
-            raise ModelFileError(problem)
-
-
-def bound_problems(what: str, lower: np.ndarray, upper: np.ndarray) -> dict[str, np.ndarray]:
-    """Return where bounds are infinite, known on one side only, or in the wrong order."""
-    return {
-        f"{what} has an infinite bound": np.isinf(lower) | np.isinf(upper),
-        f"{what} has one bound only": np.isnan(lower) != np.isnan(upper),
-        f"{what} has a lower bound above the upper": lower > upper,
-    }
+def bound_problems(what: str, lower: np.ndarray, upper: np.ndarray) -> Problems:
+    """Yield where bounds are infinite, known on one side only, or in the wrong order."""
+    yield f"{what} has an infinite bound", np.isinf(lower) | np.isinf(upper)
+    yield f"{what} has one bound only", np.isnan(lower) != np.isnan(upper)
+    yield f"{what} has a lower bound above the upper", lower > upper
 
 
 _PLAIN = (str, bool, int, float)
@@ -147,7 +144,7 @@ def categories_from_json(header: Mapping[str, Any], n_features: int) -> dict[int
         if not (key.isdecimal() and key.isascii() and int(key) < n_features):
             raise ModelFileError("there are categories of a feature that does not exist")
         categories[int(key)] = _from_json(value)
-    return categories
+    return dict(sorted(categories.items()))  # JSON sorts "10" before "2"
 
 
 def _from_json(value: Any) -> Categories:
@@ -267,33 +264,31 @@ class NearestSchema(ModelSchema):
             arrays["theta_path"] = np.array(model.theta_path)
         return arrays
 
-    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
-        _check_boxes(arrays, n_classes)
-        _check_times(header["n_learned"], arrays)
-        gamma = arrays["gamma"]
-        if not ((gamma > 0) & np.isfinite(gamma)).all():
-            raise ModelFileError("gamma is not positive and finite")
+    def problems(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Problems:
+        lower, upper, labels, counts = (arrays[name] for name in _ROWS)
+        yield "there is no box", len(labels) == 0
+        yield from bound_problems("a box", lower, upper)
+        yield "a box has a label that is no class", (labels < -1) | (labels >= n_classes)
+        yield "a box holds no sample", counts < 1
+        yield "there are too many samples", counts.sum(dtype=np.float64) >= TOO_MANY
+        n_learned, confirmed, gamma = header["n_learned"], arrays["confirmed"], arrays["gamma"]
+        yield "the number of samples is invalid", not int(counts.sum()) <= n_learned < TOO_MANY
+        yield "a box was confirmed by no sample", (confirmed < 0) | (confirmed >= n_learned)
+        yield "gamma is not positive and finite", ~((gamma > 0) & np.isfinite(gamma))
         if "scale_low" in arrays:
             with np.errstate(over="ignore", invalid="ignore"):
                 span = arrays["scale_high"] - arrays["scale_low"]
                 ends = [arrays["scale_low"] + span * arrays[name] for name in ("lower", "upper")]
-            reject(
-                {
-                    "the scale is not a finite range of each feature": ~(
-                        (span >= 0) & (span < np.inf)
-                    ),
-                    "a box has an infinite bound in data units": np.isinf(ends),
-                }
-            )
+            is_range = (span >= 0) & (span < np.inf)
+            yield "the scale is not a finite range of each feature", ~is_range
+            yield "a box has an infinite bound in data units", np.isinf(ends)
         if "theta_path" in arrays:
             thetas, *scores = arrays["theta_path"]
             is_possible = ((thetas > 0) & (thetas < np.inf)).all()
-            if not is_possible or np.isinf(scores).any() or np.less(scores, 0.0).any():
-                raise ModelFileError("theta cannot have been chosen by its scores")
-        if header["membership_function"] not in FUNCTIONS:
-            raise ModelFileError("its membership function is not known")
-        if not 0 <= header["n_candidates"] < TOO_MANY:
-            raise ModelFileError("the number of candidates is invalid")
+            is_score = not (np.isinf(scores).any() or np.less(scores, 0.0).any())
+            yield "theta cannot have been chosen by its scores", not (is_possible and is_score)
+        yield "its membership function is not known", header["membership_function"] not in FUNCTIONS
+        yield "the number of candidates is invalid", not 0 <= header["n_candidates"] < TOO_MANY
         _calibration_from_json(header["calibration"])
 
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
@@ -309,30 +304,6 @@ class NearestSchema(ModelSchema):
         path = arrays.get("theta_path")
         theta_path = None if path is None else ThetaPath(*path.astype(np.float64))
         return BoxModel(boxes, scale, membership, calibration, theta_path)
-
-
-def _check_boxes(arrays: Arrays, n_classes: int) -> None:
-    lower, upper, labels, counts = (arrays[name] for name in _ROWS)
-    reject(
-        {
-            "there is no box": len(labels) == 0,
-            **bound_problems("a box", lower, upper),
-            "a box has a label that is no class": (labels < -1) | (labels >= n_classes),
-            "a box holds no sample": counts < 1,
-            "there are too many samples": counts.sum(dtype=np.float64) >= TOO_MANY,
-        }
-    )
-
-
-def _check_times(n_learned: int, arrays: Arrays) -> None:
-    """Check when boxes were confirmed."""
-    n_held, confirmed = int(arrays["counts"].sum()), arrays["confirmed"]
-    reject(
-        {
-            "the number of samples is invalid": not n_held <= n_learned < TOO_MANY,
-            "a box was confirmed by no sample": (confirmed < 0) | (confirmed >= n_learned),
-        }
-    )
 
 
 _N_LOSSES = [len(POWERS)] + [len(PRIOR_WEIGHTS)] * len(SLOPES)
@@ -448,41 +419,32 @@ class NeighborSchema(ModelSchema):
             "appeared": appeared,
         }
 
-    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
-        lower, upper, labels = (arrays[name] for name in ("lower", "upper", "labels"))
-        born, confirmed = arrays["born"], arrays["confirmed"]
-        n_learned = header["n_learned"]
-        reject(
-            {
-                "there is no box": len(labels) == 0,
-                **bound_problems("a box", lower, upper),
-                "a box holds no sample": arrays["counts"] < 1,
-                "the number of samples is invalid": not 0 < n_learned < TOO_MANY,
-                "a box was confirmed before it was born": (born < 0) | (confirmed < born),
-                "the last sample has confirmed no box": confirmed.max(initial=-1) != n_learned - 1,
-                "two boxes were confirmed at once": len(np.unique(confirmed)) < len(confirmed),
-            }
+    def problems(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Problems:
+        lower, upper, labels, counts = (arrays[name] for name in _ROWS)
+        born, confirmed, n_learned = arrays["born"], arrays["confirmed"], header["n_learned"]
+        yield "there is no box", len(labels) == 0
+        yield from bound_problems("a box", lower, upper)
+        yield "a box holds no sample", counts < 1
+        yield "the number of samples is invalid", not 0 < n_learned < TOO_MANY
+        yield "a box was confirmed before it was born", (born < 0) | (confirmed < born)
+        yield "the last sample has confirmed no box", confirmed.max(initial=-1) != n_learned - 1
+        yield "two boxes were confirmed at once", len(np.unique(confirmed)) < len(confirmed)
+        numbers = {name: arrays[name] for name in (*_OF_FEATURES, "histograms")}
+        positive, scores = numbers.keys() - {"mean"}, arrays["scores"]
+        is_infinite = [not np.isfinite(array).all() for array in numbers.values()]
+        is_large = [(np.abs(arrays[name]) > most).any() for name, most in _LARGEST.items()]
+        yield "its statistics of features are not finite", is_infinite
+        yield "its numbers are too large", is_large
+        yield "its statistics of features are negative", [(arrays[n] < 0).any() for n in positive]
+        yield "the scores of its experts are not shares", ~((scores >= 0) & (scores <= 1))
+        appeared = arrays["appeared"]
+        known = np.sort(appeared[appeared != _NOT_YET])
+        yield (
+            "the order of its classes is invalid",
+            not np.array_equal(known, np.arange(len(known))),
         )
-        self._check_features(arrays)
-        _check_appeared(arrays, n_classes)
-
-    def _check_features(self, arrays: Arrays) -> None:
-        numbers = [arrays[name] for name in (*_OF_FEATURES, "histograms")]
-        scores = arrays["scores"]
-        reject(
-            {
-                "its statistics of features are not finite": [
-                    not np.isfinite(array).all() for array in numbers
-                ],
-                "its numbers are too large": [
-                    (np.abs(arrays[name]) > most).any() for name, most in _LARGEST.items()
-                ],
-                "its statistics of features are negative": [
-                    (array < 0).any() for array in numbers if array is not arrays["mean"]
-                ],
-                "the scores of its experts are not shares": ~((scores >= 0) & (scores <= 1)),
-            }
-        )
+        yield "a box has a label that is no class", (labels < 0) | (labels >= n_classes)
+        yield "a box has a label that has not appeared", appeared[labels] == _NOT_YET
 
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         own = {name: arrays[name].astype(self.arrays[name][0][1:]) for name in self.arrays}
@@ -502,18 +464,6 @@ class NeighborSchema(ModelSchema):
         classes = classes.astype(object if header["classes_are_objects"] else classes.dtype)
         labels = StreamClasses(classes, classes[positions].tolist())
         return AdaptiveModel(AdaptiveState.of_arrays(Memory(**own)), labels)
-
-
-def _check_appeared(arrays: Arrays, n_classes: int) -> None:
-    appeared, labels = arrays["appeared"], arrays["labels"]
-    known = np.sort(appeared[appeared != _NOT_YET])
-    reject(
-        {
-            "the order of its classes is invalid": not np.array_equal(known, np.arange(len(known))),
-            "a box has a label that is no class": (labels < 0) | (labels >= n_classes),
-        }
-    )
-    reject({"a box has a label that has not appeared": appeared[labels] == _NOT_YET})
 
 
 class EnsembleSchema(ModelSchema):
@@ -583,45 +533,30 @@ class EnsembleSchema(ModelSchema):
             **joined,
         }
 
-    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
-        _check_numbers(header, arrays)
+    def problems(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Problems:
+        yield from _number_problems(header, arrays)
         sizes, n_boxes = arrays["member_sizes"], arrays["member_boxes"]
         n_features, n_bins = arrays["thresholds"].shape
-        reject(
-            {
-                "there is no member": len(sizes) == 0,
-                "a member has no feature, or too many": (sizes < 1) | (sizes > n_features),
-                "a member has no box": n_boxes < 1,
-            }
-        )
-        labels, counts = arrays["labels"], arrays["counts"]
-        reject(
-            {
-                "its members do not add up": sizes.sum() != len(arrays["member_features"])
-                or n_boxes.sum() != len(labels)
-                or (sizes * n_boxes).sum() != len(arrays["lower"]),
-                "a box has a label that is no class": (labels < 0) | (labels >= n_classes),
-                "a box holds no sample": counts < 1,
-                "there are too many samples": [
-                    number.sum(dtype=np.float64) >= TOO_MANY
-                    for number in (counts, arrays["n_samples"])
-                ],
-                "a box has a lower bound above the upper": arrays["lower"] > arrays["upper"],
-                "a box has a bound beyond the codes": arrays["upper"] > n_bins,
-                "distances do not fit": sizes.max(initial=0) * n_bins >= 2**16,
-            }
-        )
+        yield "there is no member", len(sizes) == 0
+        yield "a member has no feature, or too many", (sizes < 1) | (sizes > n_features)
+        yield "a member has no box", n_boxes < 1
+        labels, counts, features = arrays["labels"], arrays["counts"], arrays["member_features"]
+        lengths = len(features), len(labels), len(arrays["lower"])
+        sums = sizes.sum(), n_boxes.sum(), (sizes * n_boxes).sum()
+        totals = [number.sum(dtype=np.float64) for number in (counts, arrays["n_samples"])]
+        yield "its members do not add up", lengths != sums
+        yield "a box has a label that is no class", (labels < 0) | (labels >= n_classes)
+        yield "a box holds no sample", counts < 1
+        yield "there are too many samples", max(totals) >= TOO_MANY
+        yield "a box has a lower bound above the upper", arrays["lower"] > arrays["upper"]
+        yield "a box has a bound beyond the codes", arrays["upper"] > n_bins
+        yield "distances do not fit", sizes.max(initial=0) * n_bins >= 2**16
         members = np.repeat(np.arange(len(sizes)), n_boxes)
         pairs = np.unique(members * n_classes + labels)
-        reject({"a member has no box of a class": len(pairs) != len(sizes) * n_classes})
-        for features in np.split(arrays["member_features"], np.cumsum(sizes)[:-1]):
-            reject(
-                {
-                    "a member has a feature that is none": (features < 0)
-                    | (features >= n_features),
-                    "the features of a member are not in order": np.diff(features) < 1,
-                }
-            )
+        yield "a member has no box of a class", len(pairs) != len(sizes) * n_classes
+        for own in np.split(features, np.cumsum(sizes)[:-1]):
+            yield "a member has a feature that is none", (own < 0) | (own >= n_features)
+            yield "the features of a member are not in order", np.diff(own) < 1
 
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         own = {name: arrays[name].astype(self.arrays[name][0][1:]) for name in self.arrays}
@@ -638,27 +573,24 @@ class EnsembleSchema(ModelSchema):
         )
 
 
-def _check_numbers(header: Mapping[str, Any], arrays: Arrays) -> None:
-    """Check what does not belong to a member."""
-    numbers = header["calibration"]
+def _number_problems(header: Mapping[str, Any], arrays: Arrays) -> Problems:
+    """Yield what does not belong to a member."""
+    numbers, score = header["calibration"], header["oob_score"]
     if numbers is not None:
         are_numbers = len(numbers) == 3 and all(type(x) is float for x in numbers)
         if not (are_numbers and np.isfinite(numbers).all() and 0 <= numbers[2] <= 1):
             raise ModelFileError("its probabilities are not those of an ensemble")
-    thresholds, score = arrays["thresholds"], header["oob_score"]
-    low, high, importances = (arrays[name] for name in ("low", "high", "importances"))
-    reject(
-        {
-            "there are too many codes": not 1 <= thresholds.shape[1] <= MOST_LEVELS,
-            "its codes are not in order": ~(thresholds[:, 1:] >= thresholds[:, :-1]),
-            "its codes are not known": np.isnan(thresholds),
-            "a class has no sample": ~(arrays["n_samples"] > 0),
-            "a feature has no range": ~(np.isfinite(low) & np.isfinite(high) & (low <= high)),
-            "its importances are not shares": ~((importances >= 0) & (importances <= 1)),
-            "its temperature is none": not 0 <= header["temperature"] < math.inf,
-            "its score is no share": score is not None and not 0 <= score <= 1,
-        }
-    )
+    thresholds, importances = arrays["thresholds"], arrays["importances"]
+    low, high = arrays["low"], arrays["high"]
+    is_range = np.isfinite(low) & np.isfinite(high) & (low <= high)
+    yield "there are too many codes", not 1 <= thresholds.shape[1] <= MOST_LEVELS
+    yield "its codes are not in order", ~(thresholds[:, 1:] >= thresholds[:, :-1])
+    yield "its codes are not known", np.isnan(thresholds)
+    yield "a class has no sample", ~(arrays["n_samples"] > 0)
+    yield "a feature has no range", ~is_range
+    yield "its importances are not shares", ~((importances >= 0) & (importances <= 1))
+    yield "its temperature is none", not 0 <= header["temperature"] < math.inf
+    yield "its score is no share", score is not None and not 0 <= score <= 1
 
 
 def _split(own: Arrays) -> Iterator[EnsembleMember]:
@@ -703,29 +635,23 @@ class AdditiveSchema(ModelSchema):
     def read_arrays(self, model: Any) -> Arrays:
         return {name: getattr(model, _FIELDS.get(name, name)) for name in self.arrays}
 
-    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
-        lower, upper, labels = (arrays[name] for name in ("lower", "upper", "labels"))
-        importances, missing_shares = arrays["importances"], arrays["missing_shares"]
-        reject(
-            {
-                "a box has a bound that is not known": np.isnan(lower) | np.isnan(upper),
-                "a box has a bound that no value meets": np.isposinf(lower) | np.isneginf(upper),
-                "a box has a lower bound above the upper": lower > upper,
-                "its votes and intercepts are not finite": not _adds_up(arrays),
-                "missing values count for less than 0 or more than 1": (
-                    ~((missing_shares >= 0) & (missing_shares <= 1))
-                ),
-                "its importances are not shares": ~((importances >= 0) & (importances <= 1)),
-            }
-        )
-        _check_counts(arrays["counts"], arrays["class_counts"])
-        reject(
-            {
-                "a box has another label than it votes for": (
-                    labels != arrays["weights"].argmax(axis=1)
-                )
-            }
-        )
+    def problems(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Problems:
+        lower, upper, labels, counts = (arrays[name] for name in _ROWS)
+        importances, shares = arrays["importances"], arrays["missing_shares"]
+        class_counts, is_share = arrays["class_counts"], (shares >= 0) & (shares <= 1)
+        n_samples = class_counts.sum(axis=1, dtype=np.float64)
+        yield "a box has a bound that is not known", np.isnan(lower) | np.isnan(upper)
+        yield "a box has a bound that no value meets", np.isposinf(lower) | np.isneginf(upper)
+        yield "a box has a lower bound above the upper", lower > upper
+        yield "its votes and intercepts are not finite", not _adds_up(arrays)
+        yield "missing values count for less than 0 or more than 1", ~is_share
+        yield "its importances are not shares", ~((importances >= 0) & (importances <= 1))
+        yield "a box holds no sample", counts < 1
+        yield "a box holds fewer than no samples of a class", class_counts < 0
+        yield "there are too many samples", n_samples >= TOO_MANY
+        yield "the samples of the classes are not all", counts != class_counts.sum(axis=1)
+        is_largest = labels == arrays["weights"].argmax(axis=1)
+        yield "a box has another label than it votes for", ~is_largest
 
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         own = {name: arrays[name].astype(self.arrays[name][0][1:]) for name in self.arrays}
@@ -737,14 +663,3 @@ def _adds_up(arrays: Arrays) -> bool:
     with np.errstate(over="ignore"):
         largest = np.abs(arrays["intercept"]) + np.abs(arrays["weights"]).sum(axis=0)
         return bool(np.isfinite(largest + np.abs(arrays["missing_scores"])).all())
-
-
-def _check_counts(counts: np.ndarray, class_counts: np.ndarray) -> None:
-    reject(
-        {
-            "a box holds no sample": counts < 1,
-            "a box holds fewer than no samples of a class": class_counts < 0,
-            "there are too many samples": class_counts.sum(axis=1, dtype=np.float64) >= TOO_MANY,
-        }
-    )
-    reject({"the samples of the classes are not all": counts != class_counts.sum(axis=1)})

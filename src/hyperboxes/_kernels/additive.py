@@ -3,8 +3,6 @@
 Like `boosting`, it sums whole numbers: probabilities in units of 1 / ONE times weights.
 """
 
-from __future__ import annotations
-
 import math
 from collections import namedtuple
 

@@ -4,8 +4,6 @@ AGGLO-2 merges each box in turn with its most similar one; AGGLO-SM merges the m
 all, which a queue finds. The count of tried pairs in the paper's way is worked out from the merges.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

@@ -20,10 +20,6 @@ A tree that excludes nearly all boxes, as with few features, is faster. Therefor
 conflicts use the trees first, and bitmaps are used if these searches cost more than all chunks.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -330,20 +326,10 @@ def first_in_all_rows(v, w, label, boxes, bitmaps):
 
 
 @intrinsic
-def _intersect(
-    typing: Any,
-    bits: Any,
-    start: Any,
-    rows: Any,
-    row: Any,
-    stop: Any,
-    kind: Any,
-    all_rows: Any,
-    all_but_one: Any,
-) -> Any:
+def _intersect(typing, bits, start, rows, row, stop, kind, all_rows, all_but_one):
     """Compare with some more rows; return which kinds of boxes are left."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context, builder, signature, args):
         kinds = signature.args
         outer = [_bitmap_at(context, builder, kinds[n], args[n]) for n in (6, 7)]
         inner = [cgutils.alloca_once(builder, _BITS) for _ in outer]
@@ -366,12 +352,12 @@ def _intersect(
     return types.int64(bits, number, rows, number, number, number, all_rows, all_but_one), generate
 
 
-def _bitmap_at(context: Any, builder: Any, kind: Any, array: Any, start: Any = None) -> Any:
+def _bitmap_at(context, builder, kind, array, start=None):
     """Return a pointer to the words of a bitmap."""
     return builder.bitcast(pointer_to(context, builder, kind, array, start), _BITS.as_pointer())
 
 
-def _repeat(builder: Any, word: Any) -> Any:
+def _repeat(builder, word):
     """Return a word eight times."""
     undefined = ir.Constant(_BITS, ir.Undefined)
     first = builder.insert_element(undefined, word, ir.Constant(ir.IntType(32), 0))
@@ -379,7 +365,7 @@ def _repeat(builder: Any, word: Any) -> Any:
     return builder.shuffle_vector(first, undefined, lanes)
 
 
-def _is_any(builder: Any, bits: Any) -> Any:
+def _is_any(builder, bits):
     """Return 1 if a bit is set, else 0."""
     number = builder.bitcast(bits, ir.IntType(CHUNK))
     return builder.zext(builder.icmp_unsigned("!=", number, number.type(0)), ir.IntType(64))

@@ -19,8 +19,6 @@ that never use them they are None, and the code for them is not compiled. The bo
 an evicted box are unknown, so an eviction drops all free regions, and the count starts again.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hyperboxes._kernels.bitmaps import (

@@ -4,8 +4,6 @@ Gradients of samples are packed integers, so sums do not depend on their order. 
 a feature maximises the gain; a box is found by changing one interval after another.
 """
 
-from __future__ import annotations
-
 import math
 from collections import namedtuple
 

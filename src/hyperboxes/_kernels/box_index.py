@@ -17,8 +17,6 @@ holds for a box holds for its rounded ends as well. What the tree excludes is ex
 the rows decide about what it finds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hyperboxes._kernels.bitmaps import mark_box, unmark_box

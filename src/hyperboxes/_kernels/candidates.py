@@ -5,8 +5,6 @@ one after the other, or all are listed first; a candidate is rejected if growing
 conflict with a box of another class.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hyperboxes._kernels.bitmaps import (

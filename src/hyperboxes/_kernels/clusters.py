@@ -4,8 +4,6 @@
 oldest box; for the others the `nearest` dense box, or -1.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 from hyperboxes._kernels.geometry import distance, larger, smaller

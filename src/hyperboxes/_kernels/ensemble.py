@@ -4,8 +4,6 @@ Boxes and samples are bin codes of one byte, so that one instruction compares ma
 of a member are gathered from those of the ensemble, shuffled and rounded to its codes.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 from typing import Any
 
@@ -114,29 +112,16 @@ def _vote(nearest, weights, row, shares, votes, start):
             votes[c, start + k] += shares[c, k] * shares[n_classes, k]
 
 
-def _scan_for(distances: Any) -> Any:
+def _scan_for(distances):
     """Return an instruction that finds distances from the nearest of some boxes."""
 
-    def scan(
-        typing: Any,
-        ends: Any,
-        start: Any,
-        n_boxes: Any,
-        features: Any,
-        first: Any,
-        n: Any,
-        low: Any,
-        high: Any,
-        sample: Any,
-        nearest: Any,
-        c: Any,
-    ) -> Any:
+    def scan(typing, ends, start, n_boxes, features, first, n, low, high, sample, nearest, c):
         """Write how far SAMPLES samples are from the nearest box into a row of `nearest`.
 
         Return whether some are farther than can be counted. The features are n, from `first` on.
         """
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def generate(context, builder, signature, args):
             def pointer(argument: int, start: Any) -> Any:
                 if signature.args[argument] == types.none:
                     return None
@@ -176,24 +161,13 @@ def _scan_for(distances: Any) -> Any:
 class _Boxes:
     """Some boxes, and the samples that are compared with them."""
 
-    def __init__(
-        self,
-        builder: Any,
-        *,
-        ends: Any,
-        n_boxes: Any,
-        features: Any,
-        n_features: Any,
-        low: Any,
-        high: Any,
-        row_size: Any,
-    ) -> None:
+    def __init__(self, builder, *, ends, n_boxes, features, n_features, low, high, row_size):
         self.builder = builder
         self.ends, self.n_boxes = ends, n_boxes
         self.features, self.n_features = features, n_features
         self.low, self.high, self.row_size = low, high, row_size
 
-    def scan(self, distances: Any) -> None:
+    def scan(self, distances):
         """Find the distances of each vector of samples from the nearest box."""
         builder = self.builder
         size = builder.mul(self.n_features, _number(2))
@@ -208,7 +182,7 @@ class _Boxes:
             for vector in distances:
                 vector.keep_least()
 
-    def _add_gaps(self, box: Any, index: Any, distances: Any) -> None:
+    def _add_gaps(self, box, index, distances):
         """Add the gaps of a feature between a box and samples to the distances."""
         builder = self.builder
         offset = builder.mul(index, _number(2))
@@ -220,7 +194,7 @@ class _Boxes:
             offset = builder.add(row, _number(k * _LANES))
             vector.add(self._gaps(lower, upper, offset))
 
-    def _gaps(self, lower: Any, upper: Any, offset: Any) -> Any:
+    def _gaps(self, lower, upper, offset):
         """Return the gaps between the ends of a box and samples."""
         builder = self.builder
         low = _load(builder, self.low, offset)
@@ -235,7 +209,7 @@ class _Boxes:
 class _ShortDistances:
     """Distances in bytes. Each kind combines gaps in its own way."""
 
-    def __init__(self, builder: Any) -> None:
+    def __init__(self, builder):
         self.builder = builder
         self.distances = cgutils.alloca_once_value(builder, _NO_BYTES)
         self.least = cgutils.alloca_once_value(builder, _FARTHEST_BYTES)
@@ -248,12 +222,12 @@ class _ShortDistances:
         """Start with the next box."""
         self.builder.store(_NO_BYTES, self.distances)
 
-    def add(self, gaps: Any) -> None:
+    def add(self, gaps):
         """Add the gaps of a feature."""
         distances = self.builder.load(self.distances)
         self.builder.store(self.combine(distances, gaps), self.distances)
 
-    def combine(self, distances: Any, gaps: Any) -> Any:
+    def combine(self, distances, gaps):
         """Return the distances with one more feature."""
         raise NotImplementedError
 
@@ -263,7 +237,7 @@ class _ShortDistances:
         least = _smaller(builder, builder.load(self.least), builder.load(self.distances))
         builder.store(least, self.least)
 
-    def store(self, address: Any) -> Any:
+    def store(self, address):
         """Write the least distances; return whether some are the largest that there are."""
         builder = self.builder
         least = builder.load(self.least)
@@ -275,7 +249,7 @@ class _ShortDistances:
 class _Largest(_ShortDistances):
     """Distances that are the largest gaps."""
 
-    def combine(self, distances: Any, gaps: Any) -> Any:
+    def combine(self, distances, gaps):
         """Return the larger ones."""
         return _larger(self.builder, distances, gaps)
 
@@ -283,7 +257,7 @@ class _Largest(_ShortDistances):
 class _ShortSums(_ShortDistances):
     """Distances that are sums of gaps, up to 255."""
 
-    def combine(self, distances: Any, gaps: Any) -> Any:
+    def combine(self, distances, gaps):
         """Return the sums, or 255; a single instruction on most processors."""
         builder = self.builder
         return builder.add(distances, _smaller(builder, gaps, builder.not_(distances)))
@@ -296,7 +270,7 @@ class _Sums:
     What overflows does not matter: the sum of the lower bytes fits into 16 bits.
     """
 
-    def __init__(self, builder: Any) -> None:
+    def __init__(self, builder):
         self.builder = builder
         self.both, self.uppers = (cgutils.alloca_once_value(builder, _NO_PAIRS) for _ in range(2))
         self.least = [cgutils.alloca_once_value(builder, _FARTHEST_PAIRS) for _ in range(2)]
@@ -311,7 +285,7 @@ class _Sums:
         for address in (self.both, self.uppers):
             self.builder.store(_NO_PAIRS, address)
 
-    def add(self, gaps: Any) -> None:
+    def add(self, gaps):
         """Add the gaps of a feature."""
         builder = self.builder
         pairs = builder.bitcast(gaps, _PAIRS)
@@ -326,7 +300,7 @@ class _Sums:
         for address, found in zip(self.least, (lowers, uppers), strict=True):
             builder.store(_smaller(builder, builder.load(address), found), address)
 
-    def store(self, address: Any) -> Any:
+    def store(self, address):
         """Write the least distances; return False, for all are known."""
         builder = self.builder
         # From the two sides in turn.
@@ -346,18 +320,18 @@ def _number(value: int) -> Any:
     return ir.Constant(ir.IntType(64), value)
 
 
-def _load(builder: Any, codes: Any, offset: Any) -> Any:
+def _load(builder, codes, offset):
     """Load the codes of a vector of samples."""
     pointer = builder.gep(codes, [offset], inbounds=True)
     return builder.load(builder.bitcast(pointer, _BYTES.as_pointer()), align=1)
 
 
-def _store(builder: Any, numbers: Any, address: Any) -> None:
+def _store(builder, numbers, address):
     """Store numbers of 16 bits."""
     builder.store(numbers, builder.bitcast(address, numbers.type.as_pointer()), align=2)
 
 
-def _repeat(builder: Any, ends: Any, offset: Any) -> Any:
+def _repeat(builder, ends, offset):
     """Load an end of a box, repeated for all samples of a vector."""
     end = builder.load(builder.gep(ends, [offset], inbounds=True))
     undefined = ir.Constant(_BYTES, ir.Undefined)
@@ -366,16 +340,16 @@ def _repeat(builder: Any, ends: Any, offset: Any) -> Any:
     return builder.shuffle_vector(first, undefined, same)
 
 
-def _subtract(builder: Any, a: Any, b: Any) -> Any:
+def _subtract(builder, a, b):
     """Return a - b, 0 where b is larger; a single instruction on most processors."""
     return builder.sub(_larger(builder, a, b), b)
 
 
-def _larger(builder: Any, a: Any, b: Any) -> Any:
+def _larger(builder, a, b):
     return builder.select(builder.icmp_unsigned(">", a, b), a, b)
 
 
-def _smaller(builder: Any, a: Any, b: Any) -> Any:
+def _smaller(builder, a, b):
     return builder.select(builder.icmp_unsigned("<", a, b), a, b)
 
 

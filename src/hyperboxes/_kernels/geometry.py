@@ -8,8 +8,6 @@ none of its samples had. It is never larger nor smaller than anything, and the f
 so that it holds nothing back.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -45,7 +43,7 @@ def _choice(typing: Any, a: Any, b: Any, operator: str, *, known: bool = False) 
     """
     kind = typing.unify_types(types.unliteral(a), types.unliteral(b))
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context, builder, signature, args):
         compare = builder.fcmp_ordered if isinstance(kind, types.Float) else builder.icmp_signed
         chosen = builder.select(compare(operator, *args), *args)
         if known:
@@ -56,7 +54,7 @@ def _choice(typing: Any, a: Any, b: Any, operator: str, *, known: bool = False) 
 
 
 @intrinsic
-def larger(typing: Any, a: Any, b: Any) -> Any:
+def larger(typing, a, b):
     """Return the larger number; `b` if one of them is not known.
 
     It costs a fraction of `max`.
@@ -65,28 +63,28 @@ def larger(typing: Any, a: Any, b: Any) -> Any:
 
 
 @intrinsic
-def smaller(typing: Any, a: Any, b: Any) -> Any:
+def smaller(typing, a, b):
     """Return the smaller number; `b` if one of them is not known."""
     return _choice(typing, a, b, "<")
 
 
 @intrinsic
-def lowest(typing: Any, a: Any, b: Any) -> Any:
+def lowest(typing, a, b):
     """Return the smaller number, or the one that is known."""
     return _choice(typing, a, b, "<", known=True)
 
 
 @intrinsic
-def upmost(typing: Any, a: Any, b: Any) -> Any:
+def upmost(typing, a, b):
     """Return the larger number, or the one that is known."""
     return _choice(typing, a, b, ">", known=True)
 
 
 @intrinsic
-def is_known(typing: Any, a: Any) -> Any:
+def is_known(typing, a):
     """Whether a number is known, that is, not NaN."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context, builder, signature, args):
         return builder.fcmp_ordered("==", args[0], args[0])
 
     return types.boolean(a), generate

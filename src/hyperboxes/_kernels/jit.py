@@ -8,8 +8,6 @@ its arrays. So kernels take named tuples from Python (`structs.py`) and pass the
 fields have the same names, `boxes.index.roots`.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 import warnings
@@ -21,15 +19,8 @@ from numba import njit, types, version_info
 from numba.core import cgutils, config
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import (
-    infer_getattr,
-    lower_getattr_generic,
-    models,
-    register_model,
-)
-from numba.extending import (
-    intrinsic as numba_intrinsic,
-)
+from numba.extending import infer_getattr, lower_getattr_generic, models, register_model
+from numba.extending import intrinsic as numba_intrinsic
 
 from hyperboxes._compiling import watch_compiling
 
@@ -203,7 +194,7 @@ def _read_field(context: Any, builder: Any, reference: Reference, pointer: Any, 
 
 
 @intrinsic
-def pass_by_pointer(typing: Any, record: Any) -> Any:
+def pass_by_pointer(typing, record):
     """Return a reference to a named tuple that Python has handed to the kernel.
 
     It is valid as long as the kernel runs, because Python keeps the arrays. A tuple that is made
@@ -212,7 +203,7 @@ def pass_by_pointer(typing: Any, record: Any) -> Any:
     if not isinstance(record, types.BaseNamedTuple):
         return None
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context, builder, signature, args):
         return cgutils.alloca_once_value(builder, args[0])
 
     return Reference(record)(record), generate

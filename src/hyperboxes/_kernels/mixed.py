@@ -4,8 +4,6 @@ In the arrays of the boxes, categorical features are unknown, so that they exclu
 counts are in `CategoryCounts`. The value of a sample there is the number of a category.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -15,8 +15,6 @@ time. For a new release, run the tests with `LAST_RELEASE` raised to it. Delete 
 use in `jit.py` when Numba compiles a function and its callees in one go.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

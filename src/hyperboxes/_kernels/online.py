@@ -7,8 +7,6 @@ and whose new boxes are parted from those that they meet. The others grow the be
 contract it and the boxes of other classes that it overlaps.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hyperboxes._kernels.blocking import begin, drop_free_regions, tighten_free_region

@@ -4,8 +4,6 @@ A node is a box; the best one is divided in two at an end of a bin, until there 
 of a part's bins are those of the node less those of the other part.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

@@ -4,8 +4,6 @@ Bins are what boosting searches, so two samples with equal bins and labels are o
 it. The hash lets it draw them together, which makes a weight of 2 the same as two copies.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hyperboxes._kernels.jit import forceinline, kernel

@@ -17,10 +17,7 @@ loop over the positions of the list would be mispredicted at each insertion, and
 the processor's registers.
 """
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 from llvmlite import ir
 from numba import types
@@ -102,20 +99,20 @@ def near_lanes(ends, block, inside, x1, x2, slopes, mean, limit, gaps):
 
 
 @intrinsic
-def first_lane(typing: Any, mask: Any) -> Any:
+def first_lane(typing, mask):
     """Return the lowest lane of a mask, which must not be empty."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context, builder, signature, args):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), True))
 
     return types.int64(types.int64), generate
 
 
 @intrinsic
-def nearest_lane(typing: Any, mask: Any, gaps: Any) -> Any:
+def nearest_lane(typing, mask, gaps):
     """Return the lane of a mask, which must not be empty, with the smallest of 16 numbers."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context, builder, signature, args):
         bits = builder.trunc(args[0], ir.IntType(LANES))
         is_choice = builder.bitcast(bits, ir.VectorType(ir.IntType(1), LANES))
         values = _load(context, builder, signature.args[1], args[1])
@@ -131,10 +128,10 @@ def nearest_lane(typing: Any, mask: Any, gaps: Any) -> Any:
 
 
 @intrinsic
-def taken_lanes(typing: Any, links: Any, block: Any) -> Any:
+def taken_lanes(typing, links, block):
     """Return the lanes of a block that hold a box or a block."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context, builder, signature, args):
         start = builder.mul(args[1], ir.Constant(_MASK, N_LINKS))
         address = pointer_to(context, builder, signature.args[0], args[0], start)
         members = builder.load(builder.bitcast(address, _LINKS.as_pointer()), align=8)
@@ -146,10 +143,10 @@ def taken_lanes(typing: Any, links: Any, block: Any) -> Any:
 
 
 @intrinsic
-def _within_in_one(typing: Any, ends: Any, near: Any, far: Any, p: Any, q: Any) -> Any:
+def _within_in_one(typing, ends, near, far, p, q):
     """Return the lanes with the end at `near` up to p and that at `far` from q on, or NaN."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context, builder, signature, args):
         near_lanes = _load(context, builder, signature.args[0], args[0], args[1])
         far_lanes = _load(context, builder, signature.args[0], args[0], args[2])
         both = builder.and_(
@@ -163,27 +160,13 @@ def _within_in_one(typing: Any, ends: Any, near: Any, far: Any, p: Any, q: Any) 
 
 
 @intrinsic
-def _add_gaps(
-    typing: Any,
-    ends: Any,
-    near: Any,
-    far: Any,
-    first: Any,
-    stop: Any,
-    n: Any,
-    x1: Any,
-    x2: Any,
-    slopes: Any,
-    mean: Any,
-    limit: Any,
-    gaps: Any,
-) -> Any:
+def _add_gaps(typing, ends, near, far, first, stop, n, x1, x2, slopes, mean, limit, gaps):
     """Go on to some more of n dimensions; return the lanes that are not beyond the limit so far.
 
     The ends of the first dimension of all are at `near` and `far`.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context, builder, signature, args):
         kinds = signature.args
         address = _lanes_at(builder, pointer_to(context, builder, kinds[11], args[11]))
         is_first = builder.icmp_signed("==", args[3], args[3].type(0))
@@ -191,7 +174,7 @@ def _add_gaps(
         before = builder.select(is_first, _ZEROS, builder.load(address, align=4))
         mask = cgutils.alloca_once(builder, _MASK)
 
-        def keep(folded: Any, distances: Any) -> None:
+        def keep(folded, distances):
             builder.store(builder.select(is_last, distances, folded), address, align=4)
             is_near = builder.fcmp_ordered("<=", distances, splat(builder, args[10]))
             builder.store(as_mask(builder, is_near), mask)
@@ -213,7 +196,7 @@ def _add_gaps(
     )
 
 
-def _fold_gaps(context: Any, builder: Any, kinds: Any, args: Any, before: Any, combine: Any) -> Any:
+def _fold_gaps(context, builder, kinds, args, before, combine):
     """Combine the gaps of some dimensions with those before."""
     folded = cgutils.alloca_once(builder, _FLOATS)
     builder.store(before, folded)
@@ -234,53 +217,53 @@ def _fold_gaps(context: Any, builder: Any, kinds: Any, args: Any, before: Any, c
     return builder.load(folded)
 
 
-def _add_clipped(builder: Any, gap: Any, total: Any) -> Any:
+def _add_clipped(builder, gap, total):
     """Add gaps from 0 to 1 to a total; nothing where they are not known."""
     clipped = _smaller(builder, _larger(builder, gap, _ZEROS), _ONES)
     return builder.fadd(total, _where_known(builder, clipped, gap))
 
 
-def _where_known(builder: Any, values: Any, gap: Any) -> Any:
+def _where_known(builder, values, gap):
     """Return values in the lanes whose gap is a finite number, 0 in the others."""
     return builder.select(builder.fcmp_ordered("<", gap, _INFINITIES), values, _ZEROS)
 
 
-def as_mask(builder: Any, lanes: Any) -> Any:
+def as_mask(builder, lanes):
     """Turn the truth of 16 comparisons into a number."""
     return builder.zext(builder.bitcast(lanes, ir.IntType(LANES)), _MASK)
 
 
-def _load(context: Any, builder: Any, kind: Any, array: Any, start: Any = None) -> Any:
+def _load(context, builder, kind, array, start=None):
     """Load the 16 numbers at a position of a contiguous array."""
     return builder.load(
         _lanes_at(builder, pointer_to(context, builder, kind, array, start)), align=4
     )
 
 
-def _lanes_at(builder: Any, pointer: Any) -> Any:
+def _lanes_at(builder, pointer):
     """Take a pointer to a number as one to 16 numbers."""
     return builder.bitcast(pointer, _FLOATS.as_pointer())
 
 
-def pointer_to(context: Any, builder: Any, kind: Any, array: Any, start: Any = None) -> Any:
+def pointer_to(context, builder, kind, array, start=None):
     """Return a pointer to a number of a contiguous array."""
     address = context.make_array(kind)(context, builder, array).data
     return address if start is None else builder.gep(address, [start], inbounds=True)
 
 
-def splat(builder: Any, number: Any, kind: Any = _FLOATS) -> Any:
+def splat(builder, number, kind=_FLOATS):
     """Repeat a number in all lanes."""
     undefined = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(undefined, number, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(first, undefined, ir.Constant(_LANE_NUMBERS, [0] * LANES))
 
 
-def _larger(builder: Any, a: Any, b: Any) -> Any:
+def _larger(builder, a, b):
     """Return the larger number of each lane; `b` where one is not a number."""
     return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
 
-def _smaller(builder: Any, a: Any, b: Any) -> Any:
+def _smaller(builder, a, b):
     """Return the smaller number of each lane; `b` where one is not a number."""
     return builder.select(builder.fcmp_ordered("<", a, b), a, b)
 
@@ -294,20 +277,20 @@ _LEAST = ir.Constant(_GAPS, [-math.inf] * LANES)
 
 
 @intrinsic
-def at(typing: Any, values: Any, position: Any) -> Any:
+def at(typing, values, position):
     """Return a value of a contiguous array, at a position that is known not to be negative."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context, builder, signature, args):
         return builder.load(pointer_to(context, builder, signature.args[0], *args))
 
     return values.dtype(values, types.int64), generate
 
 
 @intrinsic
-def move_up(typing: Any, values: Any, n: Any) -> Any:
+def move_up(typing, values, n):
     """Move the first `n` values of a contiguous array up by one position."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context, builder, signature, args):
         kind, one = signature.args[0], context.get_constant(types.int64, 1)
         source = pointer_to(context, builder, kind, args[0])
         target = pointer_to(context, builder, kind, args[0], one)
@@ -319,10 +302,10 @@ def move_up(typing: Any, values: Any, n: Any) -> Any:
 
 
 @intrinsic
-def below(typing: Any, values: Any, start: Any, limit: Any) -> Any:
+def below(typing, values, start, limit):
     """Return a mask of the sixteen values from `start` on that are below a limit."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context, builder, signature, args):
         lanes = _load_gaps(
             builder, pointer_to(context, builder, signature.args[0], *args[:2]), _GAPS
         )
@@ -332,13 +315,13 @@ def below(typing: Any, values: Any, start: Any, limit: Any) -> Any:
 
 
 @intrinsic
-def put_in_order(typing: Any, positions: Any, gaps: Any, values: Any, start: Any, mask: Any) -> Any:
+def put_in_order(typing, positions, gaps, values, start, mask):
     """Put the values of a mask's lanes, from `start` on, into a list of the sixteen nearest.
 
     Each comes after those that are as near. The mask must not be empty.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context, builder, signature, args):
         pointers = [
             pointer_to(context, builder, kind, array)
             for kind, array in zip(signature.args[:3], args[:3], strict=True)
@@ -348,7 +331,7 @@ def put_in_order(typing: Any, positions: Any, gaps: Any, values: Any, start: Any
             _load_gaps(builder, pointers[1], _GAPS),
         ]
 
-        def insert(lane: Any, before: list[Any]) -> tuple[Any, Any]:
+        def insert(lane, before):
             position = builder.add(args[3], lane)
             gap = builder.load(builder.gep(pointers[2], [position], inbounds=True))
             position = builder.trunc(position, ir.IntType(32))
@@ -363,18 +346,18 @@ def put_in_order(typing: Any, positions: Any, gaps: Any, values: Any, start: Any
 
 
 @intrinsic
-def keep_smallest(typing: Any, smallest: Any, values: Any, start: Any, mask: Any) -> Any:
+def keep_smallest(typing, smallest, values, start, mask):
     """Put the values of a mask's lanes, from `start` on, into an ordered list of the smallest.
 
     The list has sixteen positions. The mask must not be empty.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context, builder, signature, args):
         numbers = pointer_to(context, builder, signature.args[1], args[1], args[2])
         address = pointer_to(context, builder, signature.args[0], args[0])
         kind = ir.VectorType(address.type.pointee, LANES)
 
-        def insert(lane: Any, before: list[Any]) -> tuple[Any]:
+        def insert(lane, before):
             value = builder.load(builder.gep(numbers, [lane], inbounds=True))
             return (_insert_value(builder, before[0], splat(builder, value, kind)),)
 
@@ -385,7 +368,7 @@ def keep_smallest(typing: Any, smallest: Any, values: Any, start: Any, mask: Any
     return types.void(smallest, values, types.int64, types.int64), generate
 
 
-def _for_lanes(builder: Any, mask: Any, before: list[Any], step: Any) -> Any:
+def _for_lanes(builder, mask, before, step):
     """Return some values after a step for each lane of a mask, the lowest first."""
     outside, loop, end = (
         builder.block,
@@ -406,7 +389,7 @@ def _for_lanes(builder: Any, mask: Any, before: list[Any], step: Any) -> Any:
     return after
 
 
-def _insert(builder: Any, positions: Any, gaps: Any, position: Any, gap: Any) -> tuple[Any, Any]:
+def _insert(builder, positions, gaps, position, gap):
     """Return the lists with one more, without their last."""
     new = splat(builder, gap, _GAPS)
     moved = builder.shuffle_vector(gaps, _LEAST, _ONE_ON)
@@ -421,7 +404,7 @@ def _insert(builder: Any, positions: Any, gaps: Any, position: Any, gap: Any) ->
     )
 
 
-def _insert_value(builder: Any, values: Any, new: Any) -> Any:
+def _insert_value(builder, values, new):
     """Return an ordered list with one value more, without its last.
 
     Each lane takes the larger of the one before and the smaller of old and new.
@@ -432,6 +415,6 @@ def _insert_value(builder: Any, values: Any, new: Any) -> Any:
     return builder.select(builder.fcmp_ordered(">", moved, nearer), moved, nearer)
 
 
-def _load_gaps(builder: Any, pointer: Any, kind: Any) -> Any:
+def _load_gaps(builder, pointer, kind):
     """Load the lanes that a pointer to a number points at."""
     return builder.load(builder.bitcast(pointer, kind.as_pointer()), align=4)

@@ -3,8 +3,6 @@
 Python makes them; kernels read their fields by name. Constants of a field follow it.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 # The label of samples and boxes that have none.

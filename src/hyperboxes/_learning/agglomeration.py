@@ -1,7 +1,5 @@
 """Agglomerative learning in slices of work, and the candidate count of AGGLO-SM in the paper."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -4,8 +4,6 @@ The number of boxes is chosen by samples held out; weights are those of all samp
 the average of several runs.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -65,12 +63,6 @@ class FoundBox(NamedTuple):
     held_out_gain: float
     gaining: Group  # the classes that are more frequent in it than expected
     scores: np.ndarray  # of a single condition on each of the columns searched
-
-
-def new_box(size: int) -> boosting.Box:
-    """Return a box with room for conditions and none yet."""
-    first, last = np.zeros(size, np.int64), np.zeros(size, np.int64)
-    return boosting.Box(np.full(size, -1), first, last, np.zeros(size, np.bool_))
 
 
 def conditions_of(box: boosting.Box) -> frozenset[tuple]:
@@ -265,7 +257,11 @@ class Booster:
             if group and group not in starts and len(self._intercepts) > 2
         ]
         found += self._threads.map(lambda task: self._find(*task), again)
-        self._remember([some for _, some, _ in tasks + again], found)
+        searched = [some for _, some, _ in tasks + again]
+        for some in searched:  # keep what single conditions were worth
+            self._scores[some] = 0.0
+        for some, box in zip(searched, found, strict=True):
+            self._scores[some] = np.maximum(self._scores[some], box.scores)
         return found
 
     def _seed(self) -> np.uint64:
@@ -297,13 +293,6 @@ class Booster:
             best = best[self._scores[best] > 0.0]
             order = np.concatenate([best, order[~np.isin(order, best)]])
         return np.sort(order[:n_columns])
-
-    def _remember(self, columns: list[np.ndarray], found: list[FoundBox]) -> None:
-        """Keep what single conditions were worth; `columns` are those of each search."""
-        for some in columns:
-            self._scores[some] = 0.0
-        for some, box in zip(columns, found, strict=True):
-            self._scores[some] = np.maximum(self._scores[some], box.scores)
 
     def _draw(self, seed: np.uint64) -> boosting.Subsample:
         """Draw samples to search and others to judge by."""
@@ -354,8 +343,10 @@ class Booster:
         group: Group,
         box: boosting.Box | None = None,
     ) -> FoundBox:
-        if box is None:
-            box = new_box(self.settings.max_conditions)
+        if box is None:  # no conditions yet
+            size = self.settings.max_conditions
+            first, last = np.zeros(size, np.int64), np.zeros(size, np.int64)
+            box = boosting.Box(np.full(size, -1), first, last, np.zeros(size, np.bool_))
         l2 = self.settings.l2 * self._unit * boosting.ONE * boosting.SHARES
         goal = boosting.Goal(self._belongs(group), l2, columns)
         gaining = np.zeros(len(self._intercepts), np.bool_)
@@ -630,13 +621,10 @@ def boost(
     threads: Threads,
     n_samples: int,
 ) -> BoostedModel:
-    """Boost boxes of samples that are in bins; `n_samples` is how many there are."""
-    if settings.n_leaves:
-        paths = [PartitionBooster(population, n_classes, settings, random, threads).run()]
-    else:
-        paths = [
-            Booster(population, n_classes, settings, random, threads).run() for _ in range(n_bags)
-        ]
+    """Boost boxes of samples in bins `n_bags` times; `n_samples` is how many there are."""
+    booster = PartitionBooster if settings.n_leaves else Booster
+    start = population, n_classes, settings, random, threads
+    paths = [booster(*start).run() for _ in range(n_bags)]
     boxes, table = join(paths)
     weights = signed(table)
     class_counts = population.everyone.count_classes(boxes, n_classes)

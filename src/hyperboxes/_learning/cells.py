@@ -4,8 +4,6 @@ Boosting needs three results from all samples: which cells a box splits, the wei
 in them, and, in the end, the number of samples in each box. So samples can be in other processes.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -108,7 +106,7 @@ class LocalSamples(NamedTuple):
 
     def new_cells(self, n_classes: int) -> Cells:
         """Return a single cell that holds all samples."""
-        return LocalCells(*self, n_classes)
+        return LocalCells(self, n_classes)
 
     def count_classes(self, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
         """Return how many samples of each class each box contains."""
@@ -127,15 +125,9 @@ class LocalSamples(NamedTuple):
 class LocalCells(Cells):
     """Regions of samples in this process."""
 
-    def __init__(
-        self,
-        samples: boosting.Samples,
-        searched: np.ndarray | None,
-        threads: Threads,
-        n_classes: int,
-    ) -> None:
-        self._samples, self._searched, self._threads = samples, searched, threads
-        self._of_samples = np.zeros(len(samples.labels), np.int32)
+    def __init__(self, everyone: LocalSamples, n_classes: int) -> None:
+        self._samples, self._searched, self._threads = everyone
+        self._of_samples = np.zeros(len(self._samples.labels), np.int32)
         super().__init__(self._masses(1, n_classes)[0])
 
     @property

@@ -4,8 +4,6 @@ Pilot members decide how features are sampled; samples that a member was not tra
 measure it.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -176,25 +174,16 @@ class FeatureSampling:
         size = random.randint(self.fewest, self.most + 1)
         times = random.standard_exponential(len(self.chances)) / self.chances
         features = np.argsort(times, kind="stable")[:size]
-        weights = samples.weights
+        weights, rows = samples.weights, []
         is_there = None if weights is None else random.random_sample(len(weights)) < weights
-        rows = []
         for of_class in samples.by_class:
-            if is_there is not None and weights is not None:
-                of_class = _keep(of_class, is_there, weights, random)
+            if weights is not None and is_there is not None:
+                kept = of_class[is_there[of_class]]
+                shares = weights[of_class] / weights[of_class].sum()
+                of_class = kept if len(kept) else random.choice(of_class, 1, p=shares)
             of_class = random.permutation(of_class)
             rows.append(of_class[: max(1, int(share * len(of_class) + 0.5))])
         return MemberSample(np.sort(features), random.permutation(np.concatenate(rows)))
-
-
-def _keep(
-    rows: np.ndarray, is_there: np.ndarray, weights: np.ndarray, random: RandomState
-) -> np.ndarray:
-    """Return the samples of a class that are there, or one of them if none is."""
-    kept = rows[is_there[rows]]
-    if len(kept):
-        return kept
-    return random.choice(rows, 1, p=weights[rows] / weights[rows].sum())
 
 
 class FittedMember(NamedTuple):
@@ -221,12 +210,8 @@ def find_importances(members: Iterable[FittedMember], n_features: int) -> np.nda
     for learned in members:
         permutation_losses[learned.member.features] += learned.permutation_losses
         n_members[learned.member.features] += 1
-    permutation_losses = np.maximum(permutation_losses / np.maximum(n_members, 1), 0.0)
-    return (
-        permutation_losses / permutation_losses.sum()
-        if permutation_losses.any()
-        else permutation_losses
-    )
+    losses = np.maximum(permutation_losses / np.maximum(n_members, 1), 0.0)
+    return losses / losses.sum() if losses.any() else losses
 
 
 def learn_member(
@@ -405,8 +390,11 @@ def choose_feature_sampling(
     best = samplings[_find_best([sample for _, sample in trials], some)]
     if not is_weighted:
         return best
-    pilots = [pilot for members, _ in trials for pilot in members]
-    return replace(best, chances=_find_chances(pilots, len(best.chances)))
+    pilots = (pilot for members, _ in trials for pilot in members)
+    roots = np.sqrt(find_importances(pilots, len(best.chances)))
+    even = np.full(len(roots), 1.0 / len(roots))
+    earned = (1.0 - _EARNED) * even + _EARNED * roots / roots.sum() if roots.any() else even
+    return replace(best, chances=earned)
 
 
 def _take_some(samples: CodedSamples, random: np.random.RandomState) -> CodedSamples:
@@ -438,10 +426,3 @@ def _find_logs(sample: OutOfBag, samples: CodedSamples) -> np.ndarray:
         probabilities = numbers.apply(log_votes(sample.values), shares)
         found[sample.copies] = np.log(probabilities[np.arange(len(sample.y)), sample.y])
     return found
-
-
-def _find_chances(pilots: Sequence[FittedMember], n_features: int) -> np.ndarray:
-    """Return the probabilities of features to be drawn, a part of them even."""
-    roots = np.sqrt(find_importances(pilots, n_features))
-    even = np.full(n_features, 1.0 / n_features)
-    return (1.0 - _EARNED) * even + _EARNED * roots / roots.sum() if roots.any() else even

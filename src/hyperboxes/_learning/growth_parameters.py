@@ -1,59 +1,43 @@
 """The pieces of a learner by the names that users give them, as the rule that kernels follow."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np
 
-from hyperboxes._kernels.structs import (
-    ALLOW,
-    CENTRE,
-    CLOSED,
-    CONTRACT,
-    CONTRACT_EVERY,
-    EVERY,
-    FOUR,
-    FREEZE,
-    LONGEST,
-    MEMBERSHIP,
-    MID_MAX,
-    MID_MIN,
-    NINE,
-    PAPER,
-    PART,
-    REJECT,
-    SHORTEST,
-    SPLIT,
-    GrowthParameters,
-)
+from hyperboxes._kernels import structs
+from hyperboxes._kernels.structs import EVERY, GrowthParameters
 from hyperboxes._models.model import Membership
 
 SIMILARITIES = {
-    "longest": LONGEST,
-    "shortest": SHORTEST,
-    "mid-max": MID_MAX,
-    "mid-min": MID_MIN,
+    "longest": structs.LONGEST,
+    "shortest": structs.SHORTEST,
+    "mid-max": structs.MID_MAX,
+    "mid-min": structs.MID_MIN,
 }
 # The four cases that the paper prints are Simpson's.
-OVERLAPS = {"closed": CLOSED, "paper": PAPER, "printed": FOUR, "nine": NINE}
+OVERLAPS = {
+    "closed": structs.CLOSED,
+    "paper": structs.PAPER,
+    "printed": structs.FOUR,
+    "nine": structs.NINE,
+}
 RESOLUTIONS = {
-    "keep": ALLOW,
-    "lock": FREEZE,
-    "refuse": REJECT,
-    "split": SPLIT,
-    "part": PART,
-    "contract": CONTRACT,
-    "contract every": CONTRACT_EVERY,
+    "keep": structs.ALLOW,
+    "lock": structs.FREEZE,
+    "refuse": structs.REJECT,
+    "split": structs.SPLIT,
+    "part": structs.PART,
+    "contract": structs.CONTRACT,
+    "contract every": structs.CONTRACT_EVERY,
 }
 # How candidates are sorted: by membership, by the distance of centres, or by a similarity.
-_MEASURES = {"membership": MEMBERSHIP, "centre": CENTRE, **SIMILARITIES}
+_MEASURES = {"membership": structs.MEMBERSHIP, "centre": structs.CENTRE, **SIMILARITIES}
 SELECTIONS = ("all", "lemma", "index")
 
 
 def tracks_free_regions(growth: GrowthParameters) -> bool:
     """Whether boxes only grow and must not meet others, so that what is in their way remains so."""
-    return growth.overlap == CLOSED and growth.on_overlap == REJECT
+    return growth.overlap == structs.CLOSED and growth.on_overlap == structs.REJECT
 
 
 def make_growth_parameters(

@@ -46,7 +46,7 @@ def fit_two_orders(
     n_steps = 2 * -(-len(samples.y) // step_size)
     callbacks.run(first.step, second.step, n_steps=n_steps)
     if second.is_done:  # no callback has ended it
-        better = min(first, second, key=OnlinePass.n_new_boxes)
+        better = min(first, second, key=lambda one: np.count_nonzero(one.joined >= 0))
         better.boxes.n_candidates = first.boxes.n_candidates + second.boxes.n_candidates
         model.boxes = better.boxes
 
@@ -105,7 +105,7 @@ class OnlinePass:
         self._growth = growth
         self._previous = previous
         self._steps = slices(len(samples.y), step_size)
-        self._joined = np.empty(len(samples.y), np.int64)
+        self.joined = np.empty(len(samples.y), np.int64)
         _prepare(self.boxes, growth)
 
     def step(self) -> bool:
@@ -116,7 +116,7 @@ class OnlinePass:
         step = next(self._steps)
         rows = self.samples.in_order(step)
         xl, xu = self.samples.scaled(rows)
-        y, joined = self.samples.y[rows], self._joined[step]
+        y, joined = self.samples.y[rows], self.joined[step]
         boxes = self.boxes
         boxes.start_batch()
         n_before = boxes.n_seen
@@ -126,19 +126,15 @@ class OnlinePass:
             some = xl[:stop], xu[:stop], y[:stop], joined[:stop]
             while boxes.n_learned < stop:
                 run_kernel(boxes, self._growth, *some, self._model)
-        self.is_done = step.stop == len(self._joined)
+        self.is_done = step.stop == len(self.joined)
         return self.is_done
-
-    def n_new_boxes(self) -> int:
-        """Return how many samples have become boxes."""
-        return int(np.count_nonzero(self._joined >= 0))
 
     def is_singleton(self) -> np.ndarray:
         """Return which samples are the only one of their box."""
-        founders = np.flatnonzero(self._joined >= 0)
+        founders = np.flatnonzero(self.joined >= 0)
         last = np.empty(len(self.boxes), np.int64)
-        last[self._joined[founders]] = founders  # evicted boxes had the same index earlier
-        is_singleton = np.zeros(len(self._joined), np.bool_)
+        last[self.joined[founders]] = founders  # evicted boxes had the same index earlier
+        is_singleton = np.zeros(len(self.joined), np.bool_)
         is_singleton[last[self.boxes.counts == 1]] = True
         return is_singleton
 

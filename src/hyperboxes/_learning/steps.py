@@ -4,8 +4,6 @@ The calling thread works as well: if it only waited, it would take the interpret
 others each time it looks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self, TypeVar

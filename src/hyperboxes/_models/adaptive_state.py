@@ -11,7 +11,6 @@ from hyperboxes._kernels.adaptive import (
     N_BINS,
     N_COUNTERS,
     SAMPLES,
-    SMALLEST_GAP,
     Memory,
     Workspace,
 )
@@ -27,8 +26,6 @@ NEIGHBORS = (1, 3, 7, 15)
 
 # How strongly the weights of experts grow with their scores.
 SHARPNESS = 50.0
-
-__all__ = ["HORIZONS", "NEIGHBORS", "SHARPNESS", "SMALLEST_GAP", "AdaptiveState", "expert_weights"]
 
 _MIN_CAPACITY = 64
 
@@ -207,13 +204,8 @@ class AdaptiveState:
 
     def hyperboxes(self, positions: np.ndarray) -> Hyperboxes:
         """Return the boxes as users see them; `positions` are those of the labels in `classes_`."""
-        order, arrays = self.by_age, self.arrays
-        return Hyperboxes(
-            np.ascontiguousarray(arrays.lower[:, order].T),
-            np.ascontiguousarray(arrays.upper[:, order].T),
-            positions[arrays.labels[order]],
-            arrays.counts[order],
-        )
+        record = self.record(positions, len(positions))
+        return Hyperboxes(record.lower, record.upper, record.labels, record.counts)
 
 
 def expert_weights(scores: np.ndarray) -> np.ndarray:

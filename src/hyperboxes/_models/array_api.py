@@ -14,7 +14,7 @@ import numpy as np
 
 from hyperboxes._compat import array_api_compat
 from hyperboxes._models.records import AdditiveBoxes, NearestBoxes
-from hyperboxes._models.samples import Intervals, Rows
+from hyperboxes._models.samples import Intervals
 
 # How many distances of samples from boxes are computed at a time.
 _BLOCK = 4_000_000
@@ -22,17 +22,6 @@ _BLOCK = 4_000_000
 
 class DeviceIntervals(Intervals):
     """Validated samples on a device."""
-
-    def part(self, rows: slice) -> DeviceIntervals:
-        """Return consecutive intervals."""
-        lower = self.lower[rows, :]
-        upper = lower if self.upper is self.lower else self.upper[rows, :]
-        return DeviceIntervals(lower, upper, self.scale)
-
-    def scaled(self, rows: Rows = slice(None)) -> tuple[Any, Any]:
-        """Return intervals [xl, xu] in the learner's units; those of points share one array."""
-        xl = self._scaled(self.lower[rows, :])
-        return xl, xl if self.upper is self.lower else self._scaled(self.upper[rows, :])
 
     def _scaled(self, values: Any) -> Any:
         if self.scale is None:

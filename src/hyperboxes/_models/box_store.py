@@ -15,33 +15,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from hyperboxes._kernels import structs
+from hyperboxes._kernels import box_index, structs
 from hyperboxes._kernels.bitmaps import CHUNK, N_BEFORE, ON, extended, make_bitmaps
 from hyperboxes._kernels.blocking import make_free_regions
-from hyperboxes._kernels.box_index import (
-    REMOVED_AT_LEAST,
-    SPARE_BLOCKS,
-    build,
-    make_workspace,
-    most_blocks,
-)
 from hyperboxes._kernels.candidates import make_scratch
 from hyperboxes._kernels.search import make_search
 from hyperboxes._kernels.simd import HIGH, LANES, LOW, N_LINKS
-from hyperboxes._kernels.structs import (
-    ALIVE,
-    BLOCKS,
-    BOXES,
-    CANDIDATES,
-    EVERY,
-    FEW,
-    N_COUNTERS,
-    NO_LABEL,
-    REMOVABLE,
-    SAMPLES,
-    SEEN,
-    WIDTH,
-)
 from hyperboxes._models.samples import Samples
 
 # Comparisons of a block in one dimension between two looks at Ctrl-C: some tenths of a second.
@@ -92,7 +71,7 @@ class BoxStore:
         self._counts = np.empty(capacity, np.int64)
         self._confirmed = np.empty(capacity, np.int64)
         self._n_classes = n_classes
-        self._counters = np.zeros(N_COUNTERS, np.int64)
+        self._counters = np.zeros(structs.N_COUNTERS, np.int64)
         self._build_index()
 
     @classmethod
@@ -126,13 +105,13 @@ class BoxStore:
         if confirmed is not None:
             boxes._confirmed[:] = confirmed
         n_held = boxes._counts.sum()
-        boxes._counters[BOXES] = len(labels)
-        boxes._counters[SEEN] = n_held if n_seen is None else n_seen
+        boxes._counters[structs.BOXES] = len(labels)
+        boxes._counters[structs.SEEN] = n_held if n_seen is None else n_seen
         boxes._build_index()
         return boxes
 
     def __len__(self) -> int:
-        return int(self._counters[BOXES])
+        return int(self._counters[structs.BOXES])
 
     @property
     def lower(self) -> np.ndarray:
@@ -152,13 +131,14 @@ class BoxStore:
     @property
     def has_labels(self) -> bool:
         """Whether a box has a label."""
-        has_unlabelled = self._index.roots[NO_LABEL] >= 0
-        return len(self) > 0 and (not has_unlabelled or bool((self.labels != NO_LABEL).any()))
+        if self._index.roots[structs.NO_LABEL] < 0:  # all boxes have one
+            return len(self) > 0
+        return bool((self.labels != structs.NO_LABEL).any())
 
     @property
     def relabels(self) -> bool | None:
         """Whether boxes may yet get a label; None if all have one, as kernels take it."""
-        return True if (self.labels == NO_LABEL).any() and self._n_classes > 0 else None
+        return True if (self.labels == structs.NO_LABEL).any() and self._n_classes > 0 else None
 
     @property
     def labels(self) -> np.ndarray:
@@ -228,31 +208,31 @@ class BoxStore:
     @property
     def n_candidates(self) -> int:
         """Candidates tried so far."""
-        return int(self._counters[CANDIDATES])
+        return int(self._counters[structs.CANDIDATES])
 
     @n_candidates.setter
     def n_candidates(self, number: int) -> None:
-        self._counters[CANDIDATES] = number
+        self._counters[structs.CANDIDATES] = number
 
     @property
     def n_seen(self) -> int:
         """Samples learned in all, those of boxes that are gone included."""
-        return int(self._counters[SEEN])
+        return int(self._counters[structs.SEEN])
 
     @property
     def n_learned(self) -> int:
         """Samples learned since `start_batch`."""
-        return int(self._counters[SAMPLES])
+        return int(self._counters[structs.SAMPLES])
 
     def add_counts(self, boxes: np.ndarray, counts: np.ndarray) -> None:
         """Count more samples in boxes; -1 stands for a box that was evicted."""
         is_kept = boxes >= 0
         np.add.at(self.counts, boxes[is_kept], counts[is_kept])
-        self._counters[SEEN] += counts.sum()
+        self._counters[structs.SEEN] += counts.sum()
 
     def start_batch(self) -> None:
         """Start counting samples at 0."""
-        self._counters[SAMPLES] = 0
+        self._counters[structs.SAMPLES] = 0
 
     def reserve(self, n_boxes: int = 1) -> None:
         """Make room for so many more boxes, or more, and build the trees again, if there is none.
@@ -262,7 +242,7 @@ class BoxStore:
         """
         if len(self) + n_boxes > len(self._labels):
             self._grow_rows(n_boxes)
-        elif self._counters[REMOVABLE] <= 0:
+        elif self._counters[structs.REMOVABLE] <= 0:
             self._build_index(free_regions=self._kept_regions())
         self.reserve_blocks(n_boxes)
         self._switch_tracking()
@@ -281,8 +261,8 @@ class BoxStore:
 
     def reserve_blocks(self, n_boxes: int = 1) -> None:
         """Make room for blocks, of which a box may take some that is added or gets a label."""
-        n_blocks = int(self._counters[BLOCKS])
-        n_spare = n_boxes * SPARE_BLOCKS
+        n_blocks = int(self._counters[structs.BLOCKS])
+        n_spare = n_boxes * box_index.SPARE_BLOCKS
         if n_blocks + n_spare <= len(self._index.links):
             return
         old = self._index
@@ -298,8 +278,8 @@ class BoxStore:
     def track_free_regions(self, is_wanted: bool, *, at_once: bool = False) -> None:
         """Use free regions, after some rejections or at once, or drop them."""
         rejections_left = self._index.rejections_left
-        if is_wanted != (rejections_left[1] < EVERY):
-            rejections_left = np.full(2, _REJECTIONS if is_wanted else EVERY)
+        if is_wanted != (rejections_left[1] < structs.EVERY):
+            rejections_left = np.full(2, _REJECTIONS if is_wanted else structs.EVERY)
             self._index = self._without_regions(
                 self._index._replace(rejections_left=rejections_left)
             )
@@ -318,12 +298,12 @@ class BoxStore:
             self._index = self._without_regions(index)
         elif not is_counting and not _has_regions(index):
             bitmaps = self._new_bitmaps(None, _WALKS if n_walks is None else n_walks)
-            free_regions = make_free_regions(index, self._counters[BLOCKS])
+            free_regions = make_free_regions(index, self._counters[structs.BLOCKS])
             self._index = index._replace(free_regions=free_regions, bitmaps=bitmaps)
 
     def _without_regions(self, index: structs.Index) -> structs.Index:
         """Return an index without free regions and bitmaps: None if they are never wanted."""
-        if index.rejections_left[1] == EVERY:
+        if index.rejections_left[1] == structs.EVERY:
             return index._replace(free_regions=None, bitmaps=None)
         return self._with_empty_regions(index)
 
@@ -354,12 +334,12 @@ class BoxStore:
         Trees of a single block each stay as they are, so the first fit of few samples does not wait
         until `build` is compiled.
         """
-        if self._counters[BLOCKS] > np.count_nonzero(self._index.roots >= 0):
+        if self._counters[structs.BLOCKS] > np.count_nonzero(self._index.roots >= 0):
             self._build_index(_WIDTH, self._kept_regions())
 
     def rebuild_if_sparse(self) -> None:
         """Build the trees again if half of their boxes are gone, and make room to relabel some."""
-        if self._counters[ALIVE] <= self._counters[FEW]:
+        if self._counters[structs.ALIVE] <= self._counters[structs.FEW]:
             self._build_index(_WIDTH, self._kept_regions())
         self.reserve_blocks()
         self._switch_tracking()
@@ -414,7 +394,7 @@ class BoxStore:
         twin = object.__new__(type(self))
         n_classes = self._n_classes if n_classes is None else n_classes
         vars(twin).update(rows, _n_classes=n_classes, _counters=self._counters.copy())
-        twin._counters[BOXES] = n_boxes
+        twin._counters[structs.BOXES] = n_boxes
         twin._build_index(free_regions=free_regions)
         return twin
 
@@ -429,11 +409,11 @@ class BoxStore:
         if fill is None:
             fill = _WIDTH if is_full else round(_WIDTH / _grown_capacity(len(self)))
         order, starts = self._by_tree()
-        self._counters[WIDTH] = _WIDTH
+        self._counters[structs.WIDTH] = _WIDTH
         vars(self).pop("_index", None)  # makes room for the new one
-        n_blocks = most_blocks(np.diff(starts), fill) if len(order) else 0
+        n_blocks = box_index.most_blocks(np.diff(starts), fill) if len(order) else 0
         if free_regions is None:
-            free_regions = _KeptRegions(np.full(2, EVERY))
+            free_regions = _KeptRegions(np.full(2, structs.EVERY))
         bitmaps = free_regions.bitmaps
         if bitmaps is not None:
             bitmaps = self._new_bitmaps(bitmaps, _WALKS)
@@ -442,8 +422,8 @@ class BoxStore:
         self._index = self._new_index(n_blocks, free_regions.rejections_left, bitmaps)
         if not len(order):
             self._index.roots[:] = -1
-            self._counters[[BLOCKS, ALIVE, FEW]] = 0
-            self._counters[REMOVABLE] = REMOVED_AT_LEAST
+            self._counters[[structs.BLOCKS, structs.ALIVE, structs.FEW]] = 0
+            self._counters[structs.REMOVABLE] = box_index.REMOVED_AT_LEAST
             return
         centres = np.empty(self._lower.shape, np.float32)
         keys = np.empty(len(centres), np.float32)
@@ -451,13 +431,13 @@ class BoxStore:
         if of_boxes is None:  # the same types, or `build` is compiled once more
             boxes = boxes._replace(index=self._with_empty_regions(boxes.index))
             of_boxes = np.empty((0, *self._lower.shape[1:], 2), np.float32)
-        build(order, starts, fill, centres, keys, of_boxes, boxes)
+        box_index.build(order, starts, fill, centres, keys, of_boxes, boxes)
 
     def _by_tree(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the boxes in the order of their trees, and where each tree's begin."""
         if not len(self):
             return np.empty(0, np.int64), np.zeros(self._n_classes + 2, np.int64)
-        trees = np.where(self.labels == NO_LABEL, self._n_classes, self.labels)
+        trees = np.where(self.labels == structs.NO_LABEL, self._n_classes, self.labels)
         alive = np.flatnonzero(self.counts > 0)
         order = alive[np.argsort(trees[alive], kind="stable")]
         return order, np.searchsorted(trees[order], np.arange(self._n_classes + 2))
@@ -469,7 +449,7 @@ class BoxStore:
 
         It has free regions if it has bitmaps.
         """
-        n_blocks += SPARE_BLOCKS
+        n_blocks += box_index.SPARE_BLOCKS
         capacity, n_features = self._lower.shape
         ends = np.empty((n_blocks, n_features, 2, LANES), np.float32)
         index = structs.Index(
@@ -480,7 +460,7 @@ class BoxStore:
             np.empty((n_blocks, N_LINKS), np.int64),
             np.zeros(capacity, np.int64),  # of boxes that are gone, any position
             np.empty(self._n_classes + 1, np.int64),
-            make_workspace(n_features),
+            box_index.make_workspace(n_features),
         )
         if bitmaps is None:
             return self._without_regions(index)

@@ -1,10 +1,8 @@
 """Categories of a feature and their encoded positions, learned from the classes of samples."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -193,13 +191,11 @@ def add_categories(known: Categories, column: Column) -> Categories:
     all_positions = np.append(known.positions, positions)
     ranks = np.argsort(all_positions, kind="stable")
     values = [*known.values, *(column.values[code] for code in new)]
-    return Categories(
-        tuple(values[rank] for rank in ranks),
-        all_positions[ranks],
-        np.append(known.target_means, target_means)[ranks],
-        known.scores,
-        known.mean,
-        known.weight,
+    return replace(
+        known,
+        values=tuple(values[rank] for rank in ranks),
+        positions=all_positions[ranks],
+        target_means=np.append(known.target_means, target_means)[ranks],
     )
 
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from hyperboxes._models.adaptive_state import SMALLEST_GAP, expert_weights
+from hyperboxes._kernels.adaptive import SMALLEST_GAP
+from hyperboxes._models.adaptive_state import expert_weights
 from hyperboxes._models.calibration import (
     ClassScores,
     DistanceCalibration,
@@ -95,6 +96,7 @@ def class_scores(record: Record, lower: np.ndarray, upper: np.ndarray) -> ClassS
     Without classes, each box is a class of its own. Where ties have no rule of their own, counts
     are 0, and the oldest box is the number of boxes.
     """
+    unknown = np.zeros(len(lower))
     match record:
         case NearestBoxes():
             return _nearest_scores(record, lower, upper)
@@ -111,6 +113,7 @@ def class_scores(record: Record, lower: np.ndarray, upper: np.ndarray) -> ClassS
             scores = np.zeros((len(lower), record.n_classes))
             for row, low, high in zip(scores, lower, upper, strict=True):
                 np.add.at(row, record.labels, _neighbor_shares(record, low, high))
+            unknown = unknown_part(lower, known_features(record.lower, record.labels))
         case BoxEnsemble():
             n_boxes = sum(len(member.labels) for member in record.members)
             scores = np.zeros((len(lower), len(record.class_counts)))
@@ -118,19 +121,9 @@ def class_scores(record: Record, lower: np.ndarray, upper: np.ndarray) -> ClassS
                 for member in record.members:
                     row += _MemberVote.of(record, member, low, high).shares
                 row /= len(record.members)
+            unknown = record.quantizer.unknown_part(lower)
     no_counts, no_box = np.zeros(scores.shape, int), np.full(scores.shape, n_boxes)
-    return ClassScores(scores, no_counts, no_box, _unknown_part(record, lower))
-
-
-def _unknown_part(record: Record, lower: np.ndarray) -> np.ndarray:
-    """Return the part of the features in which each sample has no value."""
-    match record:
-        case NeighborBoxes():
-            return unknown_part(lower, known_features(record.lower, record.labels))
-        case BoxEnsemble():
-            return record.quantizer.unknown_part(lower)
-        case _:
-            return np.zeros(len(lower))
+    return ClassScores(scores, no_counts, no_box, unknown)
 
 
 def winners(record: Record, scores: ClassScores) -> np.ndarray:
@@ -141,10 +134,8 @@ def winners(record: Record, scores: ClassScores) -> np.ndarray:
     absorbed the most samples, then the first. Ensembles, neighbors and several boxes of each class
     compare probabilities.
     """
-    compares_scores = isinstance(record, AdditiveBoxes) or (
-        isinstance(record, NearestBoxes) and record.n_neighbors == 1
-    )
-    if isinstance(record, (BoxEnsemble, NeighborBoxes)) or not compares_scores:
+    compares_scores = not isinstance(record, NearestBoxes) or record.n_neighbors == 1
+    if isinstance(record, BoxEnsemble | NeighborBoxes) or not compares_scores:
         return probabilities(record, scores, np.full(len(scores.scores), -1)).argmax(axis=1)
     found = np.empty(len(scores.scores), np.int64)
     for row, (of_row, tie_counts, singletons) in enumerate(zip(*scores[:3], strict=True)):
@@ -190,9 +181,6 @@ def trace(record: Record, lower: np.ndarray, upper: np.ndarray) -> Trace:
             return _trace_neighbors(record, lower[0], upper[0], evaluation)
         case BoxEnsemble():
             return _trace_ensemble(record, lower, upper, evaluation)
-
-
-# Nearest boxes.
 
 
 @np.errstate(over="ignore")
@@ -298,9 +286,6 @@ def _felt(record: NearestBoxes, gaps: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(gaps) | (record.slopes(gaps) > 0), gaps, 0.0)
 
 
-# Neighbors.
-
-
 def neighbor_distances(
     record: NeighborBoxes, low: np.ndarray, high: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -336,9 +321,6 @@ def _trace_neighbors(
     contributions = np.zeros((len(boxes), record.n_classes))
     contributions[np.arange(len(boxes)), record.labels[boxes]] = shares[boxes]
     return Trace(boxes, distances[boxes], gaps[boxes], contributions, None, evaluation)
-
-
-# Ensembles.
 
 
 class _MemberVote(NamedTuple):

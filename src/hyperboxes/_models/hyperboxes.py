@@ -1,27 +1,36 @@
 """Boxes as users see them: `Hyperboxes`, and the boxes of additive models with their weights."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from hyperboxes._kernels.structs import Conditions
+from hyperboxes._models.samples import frozen
 
 
 class ReadOnlyArrays:
-    """Base of dataclasses of arrays that are read-only, in copies and unpickled ones as well."""
+    """Base of frozen dataclasses whose arrays are read-only, in copies and unpickled ones too."""
 
     def __post_init__(self) -> None:
-        for array in self._arrays():
-            array.flags.writeable = False
+        for name, value in self._values().items():
+            object.__setattr__(self, name, _read_only(value))
 
-    def __reduce__(self) -> tuple[type[Self], tuple[np.ndarray, ...]]:
-        return type(self), self._arrays()
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        return type(self), tuple(self._values().values())
 
-    def _arrays(self) -> tuple[np.ndarray, ...]:
-        return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+    def _values(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+
+def _read_only(value: Any) -> Any:
+    """Return a value with its arrays, those in tuples included, as read-only views."""
+    if isinstance(value, np.ndarray):
+        return frozen(value)
+    if not isinstance(value, tuple):
+        return value
+    items = map(_read_only, value)
+    return value._make(items) if hasattr(value, "_make") else tuple(items)
 
 
 @dataclass(frozen=True, eq=False)

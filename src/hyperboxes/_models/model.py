@@ -1,7 +1,5 @@
 """`BoxModel`: boxes with their scale, membership function and calibration."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -34,11 +32,7 @@ FUNCTIONS = ("min", "mean")
 
 @dataclass(frozen=True, eq=False)
 class Membership(MembershipFunction):
-    """The membership function of a model that learns: ``"min"`` or ``"mean"``.
-
-    With gaps g from the faces of a box, 0 inside, in the learner's units, it is the least of
-    ``1 - gamma * g`` over the features (``"min"``) or their mean (``"mean"``), each clipped at 0.
-    """
+    """The membership function of a model that learns: ``"min"`` or ``"mean"``."""
 
     gamma: np.ndarray
     function: str

@@ -6,17 +6,17 @@ are a closed union, so a `match` over `Record` is checked to be complete.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from hyperboxes._models.hyperboxes import is_closed
-from hyperboxes._models.samples import MinMaxScale, frozen, known_features
+from hyperboxes._models.hyperboxes import ReadOnlyArrays, is_closed
+from hyperboxes._models.samples import MinMaxScale, known_features
 
 if TYPE_CHECKING:
     from hyperboxes._models.calibration import DistanceCalibration, VoteCalibration
-    from hyperboxes._models.quantizer import Codes
+    from hyperboxes._models.ensemble import Codes
 
 
 class MembershipFunction:
@@ -75,33 +75,8 @@ def sum_in_order(values: np.ndarray) -> np.ndarray:
     return np.add.accumulate(values, axis=-1)[..., -1]
 
 
-class _Record:
-    """Base of the records: arrays are read-only, in pickled copies as well."""
-
-    kind: ClassVar[str]
-
-    def __post_init__(self) -> None:
-        for name, value in self._values().items():
-            object.__setattr__(self, name, _frozen(value))
-
-    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        return type(self), tuple(self._values().values())
-
-    def _values(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-
-
-def _frozen(value: Any) -> Any:
-    """Return a value with its arrays, those of members included, as read-only views."""
-    if isinstance(value, np.ndarray):
-        return frozen(value)
-    if isinstance(value, EnsembleMember):
-        return EnsembleMember._make(map(_frozen, value))
-    return tuple(map(_frozen, value)) if isinstance(value, tuple) else value
-
-
 @dataclass(frozen=True, eq=False)
-class NearestBoxes(_Record, MembershipFunction):
+class NearestBoxes(ReadOnlyArrays, MembershipFunction):
     """Boxes of which the nearest of each class decide; without classes, the nearest of all.
 
     Attributes
@@ -170,7 +145,7 @@ class NearestBoxes(_Record, MembershipFunction):
 
 
 @dataclass(frozen=True, eq=False)
-class AdditiveBoxes(_Record):
+class AdditiveBoxes(ReadOnlyArrays):
     """Boxes that add weights to the scores of the samples that they contain.
 
     Attributes
@@ -249,7 +224,7 @@ class AdditiveBoxes(_Record):
 
 
 @dataclass(frozen=True, eq=False)
-class NeighborBoxes(_Record):
+class NeighborBoxes(ReadOnlyArrays):
     """Boxes of which the nearest ones of several ages vote, as experts of different weights.
 
     An expert is a horizon and a number of neighbors: the nearest boxes below that age vote.
@@ -335,7 +310,7 @@ def vote_table(farthest: int, temperature: float) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class BoxEnsemble(_Record):
+class BoxEnsemble(ReadOnlyArrays):
     """Members on subsets of the features whose nearest boxes vote.
 
     Attributes

@@ -97,16 +97,16 @@ class Intervals:
     upper: np.ndarray
     scale: MinMaxScale | None
 
-    def part(self, rows: slice) -> Intervals:
+    def part(self, rows: slice) -> Self:
         """Return consecutive intervals."""
-        lower = self.lower[rows]
-        upper = lower if self.upper is self.lower else self.upper[rows]
-        return Intervals(lower, upper, self.scale)
+        lower = self.lower[rows, :]
+        upper = lower if self.upper is self.lower else self.upper[rows, :]
+        return replace(self, lower=lower, upper=upper)
 
     def scaled(self, rows: Rows = slice(None)) -> tuple[np.ndarray, np.ndarray]:
         """Return intervals [xl, xu] in the learner's units; those of points share one array."""
-        xl = self._scaled(self.lower[rows])
-        return xl, xl if self.upper is self.lower else self._scaled(self.upper[rows])
+        xl = self._scaled(self.lower[rows, :])
+        return xl, xl if self.upper is self.lower else self._scaled(self.upper[rows, :])
 
     def _scaled(self, values: np.ndarray) -> np.ndarray:
         return frozen(values if self.scale is None else self.scale.transform(values))

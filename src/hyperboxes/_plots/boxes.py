@@ -11,35 +11,8 @@ from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._extras import need
 from hyperboxes._models.executor import neighbor_distances, scaled_gaps
 from hyperboxes._models.records import AdditiveBoxes, NearestBoxes, NeighborBoxes, closeness
-from hyperboxes._plots.common import (
-    Display,
-    axis_categories,
-    axis_names,
-    draw_categories,
-    find_boxes,
-    find_columns,
-    find_limits,
-    from_axes,
-    main_boxes,
-    read_data,
-    read_others,
-    to_axes,
-    widen_to_slots,
-)
-from hyperboxes._plots.styles import (
-    COLOURS,
-    NO_LABEL,
-    add_class_entries,
-    display_names,
-    draw_legend,
-    escape_math,
-    has_dark_background,
-    labels_present,
-    shorten,
-    size_in_points,
-    style_of,
-    text_colour,
-)
+from hyperboxes._plots import common, styles
+from hyperboxes._plots.common import Display
 from hyperboxes._readers.fitted import FittedModel, check_integer, read_fitted
 
 if TYPE_CHECKING:
@@ -144,7 +117,7 @@ class BoxesDisplay(Display):
     sample_labels: np.ndarray | None = None
     max_boxes: int | None = 15
     weights: np.ndarray | None = None
-    no_label: str = NO_LABEL
+    no_label: str = styles.NO_LABEL
     n_features: int | None = None
     categories: dict[int, dict[str, float]] = field(default_factory=dict)
 
@@ -215,17 +188,17 @@ class BoxesDisplay(Display):
         need("matplotlib", "plot", cls.__name__)
         fitted = read_fitted(model, Operation.BOXES)
         record, all_boxes = fitted.record, fitted.hyperboxes
-        chosen = find_boxes(all_boxes, boxes)
+        chosen = common.find_boxes(all_boxes, boxes)
         check_integer("max_boxes", max_boxes, 1)
         check_integer("max_samples", max_samples, 1, optional=False)
         check_integer("grid_resolution", grid_resolution, 2, optional=False)
-        columns = find_columns(fitted, features, chosen)
-        data = read_data(fitted, X, y, columns, max_samples)
-        others = read_others(fitted, at, columns)
+        columns = common.find_columns(fitted, features, chosen)
+        data = common.read_data(fitted, X, y, columns, max_samples)
+        others = common.read_others(fitted, at, columns)
         ends = (ends[chosen][:, columns] for ends in (all_boxes.lower, all_boxes.upper))
-        lower, upper = to_axes(fitted.categories, columns, *ends)
-        limits = find_limits(fitted, columns, [lower, upper, data["samples"]])
-        names, weights = axis_names(fitted), None
+        lower, upper = common.to_axes(fitted.categories, columns, *ends)
+        limits = common.find_limits(fitted, columns, [lower, upper, data["samples"]])
+        names, weights = common.axis_names(fitted), None
         if isinstance(record, AdditiveBoxes):
             weights = record.weights[chosen].max(axis=1)
         display = cls(
@@ -244,7 +217,7 @@ class BoxesDisplay(Display):
             max_boxes=max_boxes if boxes is None else None,
             no_label=fitted.no_label,
             n_features=fitted.n_features,
-            categories=axis_categories(fitted.categories, columns),
+            categories=common.axis_categories(fitted.categories, columns),
             **data,
         )
         return display.plot(ax, legend=legend, box_kwargs=box_kwargs, scatter_kwargs=scatter_kwargs)
@@ -268,7 +241,7 @@ class BoxesDisplay(Display):
         {self}
         """
         found = [self.labels] if self.sample_labels is None else [self.labels, self.sample_labels]
-        labels = labels_present(np.concatenate(found))
+        labels = styles.labels_present(np.concatenate(found))
         if len(self.limits) == 1:
             ax = self._make_axes(ax, (6.4, min(12.0, max(2.4, 1.2 + 0.35 * len(labels)))))
             self._plot_intervals(ax, labels, box_kwargs or {}, scatter_kwargs or {})
@@ -276,29 +249,30 @@ class BoxesDisplay(Display):
             ax = self._make_axes(ax, (6.4, 4.8))
             self._plot_plane(ax, box_kwargs or {}, scatter_kwargs or {})
             marked = self.sample_labels is not None
-            add_class_entries(ax, labels, self._names, lines=True, markers=marked)
+            styles.add_class_entries(ax, labels, self._names, lines=True, markers=marked)
             if legend:
-                draw_legend(ax, title=self._notes())
-        ax.set(xlim=self.limits[0], xlabel=escape_math(shorten(self.feature_names[0], 60)))
+                styles.draw_legend(ax, title=self._notes())
+        ax.set_xlim(self.limits[0])
+        ax.set_xlabel(styles.escape_math(styles.shorten(self.feature_names[0], 60)))
         for number, slots in self.categories.items():
-            draw_categories((ax.xaxis, ax.yaxis)[number], slots)
+            common.draw_categories((ax.xaxis, ax.yaxis)[number], slots)
         if 0 in self.categories:
             ax.tick_params(axis="x", labelrotation=30)
         return self
 
     def _plot_plane(self, ax: Axes, box: dict[str, Any], scatter: dict[str, Any]) -> None:
         ax.set(xlim=self.limits[0], ylim=self.limits[1])
-        ax.set_ylabel(escape_math(shorten(self.feature_names[1], 40)))
+        ax.set_ylabel(styles.escape_math(styles.shorten(self.feature_names[1], 40)))
         if self.regions is not None:
             _draw_regions(ax, self.regions, self.limits, self.limits[0])
         if self.samples is not None:
             for label, rows in self._samples_by_class():
-                style = style_of(label)
-                colour = text_colour() if self.sample_labels is None else style.colour
+                style = styles.style_of(label)
+                colour = styles.text_colour() if self.sample_labels is None else style.colour
                 options = {"s": 12, "lw": 0, "c": [colour], "marker": style.marker, **scatter}
                 ax.scatter(*self.samples[rows].T, zorder=1.5, **options)
         self._draw_outlines(ax, box)
-        if self.regions is not None and len(np.unique(self.regions)) > len(COLOURS):
+        if self.regions is not None and len(np.unique(self.regions)) > len(styles.COLOURS):
             _label_regions(ax, self.regions, self.limits, self._names)
 
     def _draw_outlines(self, ax: Axes, box: dict[str, Any]) -> None:
@@ -311,7 +285,7 @@ class BoxesDisplay(Display):
         look = {
             "edgecolors": colours,
             "facecolors": colours * [1, 1, 1, self._tint] if self._tint else "none",
-            "linestyles": [style_of(label).line for label in self.labels[rows]],
+            "linestyles": [styles.style_of(label).line for label in self.labels[rows]],
             "linewidths": self._line_width,
             "zorder": 1.2 if self._tint else 2,
             **box,
@@ -353,13 +327,13 @@ class BoxesDisplay(Display):
                 ax.add_collection(PolyCollection(list(corners), **look), autolim=False)
             if self.samples is not None:
                 samples = self.samples[self.sample_labels == label, 0]
-                colour = style_of(label).colour
+                colour = styles.style_of(label).colour
                 options = {"marker": "|", "s": 30, "lw": 0.8, "c": colour, **scatter}
                 ax.scatter(samples, np.full(len(samples), row + 0.28), zorder=3, **options)
 
     @property
     def _names(self) -> list[str]:
-        return display_names(self.classes, self.no_label)
+        return styles.display_names(self.classes, self.no_label)
 
     def _notes(self) -> str:
         """Return what the legend states about boxes that cannot be seen."""
@@ -393,7 +367,7 @@ class BoxesDisplay(Display):
             return [(-1, np.ones(len(self.samples), dtype=bool))]
         return [
             (label, self.sample_labels == label)
-            for label in labels_present(self.sample_labels)[::-1]
+            for label in styles.labels_present(self.sample_labels)[::-1]
         ]
 
     @property
@@ -401,7 +375,7 @@ class BoxesDisplay(Display):
         """The indices of the boxes drawn, with the most samples or weight last, so on top."""
         closed = np.flatnonzero(~self._is_open)
         weights = None if self.weights is None else self.weights[closed]
-        return closed[main_boxes(self.counts[closed], weights, self.max_boxes)]
+        return closed[common.main_boxes(self.counts[closed], weights, self.max_boxes)]
 
     @property
     def _is_open(self) -> np.ndarray:
@@ -414,7 +388,7 @@ class BoxesDisplay(Display):
         lower, upper = self.lower[rows], self.upper[rows]
         lower = np.where(np.isfinite(lower), lower, self.limits[:, 0] - beyond)
         upper = np.where(np.isfinite(upper), upper, self.limits[:, 1] + beyond)
-        return widen_to_slots(rows, lower, upper, list(self.categories))
+        return common.widen_to_slots(rows, lower, upper, list(self.categories))
 
     @property
     def _line_width(self) -> float:
@@ -431,7 +405,7 @@ class BoxesDisplay(Display):
         """Return colours of boxes, fainter for few samples and for boxes far from the cut."""
         from matplotlib.colors import to_rgba_array
 
-        colours = to_rgba_array([style_of(label).colour for label in self.labels[rows]])
+        colours = to_rgba_array([styles.style_of(label).colour for label in self.labels[rows]])
         if self.weights is not None:
             colours[:, 3] = 0.25 + 0.75 * self.weights[rows] / max(self.weights.max(), 1e-300)
         elif len(rows) > _FEW_BOXES:
@@ -489,7 +463,7 @@ def _find_regions(
     for start in range(0, len(points), step):
         some = points[start : start + step]
         samples = np.tile(at, (len(some), 1))
-        samples[:, columns] = from_axes(fitted.categories, columns, some)
+        samples[:, columns] = common.from_axes(fitted.categories, columns, some)
         parts.append(fitted.call("predict", samples))
     labels = np.concatenate(parts)
     codes = labels if fitted.classes is None else np.searchsorted(fitted.classes, labels)
@@ -501,20 +475,20 @@ def _draw_regions(ax: Axes, regions: np.ndarray, limits: np.ndarray, heights: np
     from matplotlib.colors import to_rgb
 
     plane = np.atleast_2d(regions)
-    styles = [style_of(label).colour for label in range(regions.max() + 1)]
-    colours = np.array([to_rgb(colour) for colour in (*styles, text_colour())])  # -1: the last
+    of_classes = [styles.style_of(label).colour for label in range(regions.max() + 1)]
+    colours = np.array(list(map(to_rgb, [*of_classes, styles.text_colour()])))  # -1: the last
     x = _edges(limits[0], plane.shape[1])
     y = _edges(limits[1] if regions.ndim == 2 else heights, plane.shape[0])
     ax.pcolormesh(
         x,
         y,
         colours[plane],
-        alpha=0.3 if has_dark_background(ax) else 0.15,
+        alpha=0.3 if styles.has_dark_background(ax) else 0.15,
         zorder=0,
         rasterized=True,
         lw=0,
     )
-    if regions.max() >= len(COLOURS):
+    if regions.max() >= len(styles.COLOURS):
         _draw_borders(ax, plane, x, y)
 
 
@@ -532,14 +506,12 @@ def _draw_borders(ax: Axes, plane: np.ndarray, x: np.ndarray, y: np.ndarray) -> 
     level = [(x[column], y[row + 1]), (x[column + 1], y[row + 1])]
     segments = np.concatenate([np.transpose(ends, (2, 0, 1)) for ends in (upright, level)])
     ax.add_collection(
-        LineCollection(segments, colors=text_colour(), lw=0.5, alpha=0.3, zorder=0.5),  # type: ignore[arg-type]
+        LineCollection(segments, colors=styles.text_colour(), lw=0.5, alpha=0.3, zorder=0.5),  # type: ignore[arg-type]
         autolim=False,
     )
 
 
-def _label_regions(
-    ax: Axes, regions: np.ndarray, limits: np.ndarray, names: list[str], size: float = 8.0
-) -> None:
+def _label_regions(ax: Axes, regions: np.ndarray, limits: np.ndarray, names: list[str]) -> None:
     """Write the name of each class where its region is widest, if it fits there.
 
     A name lies in the largest circle within its region, so that no two names can overlap.
@@ -547,7 +519,7 @@ def _label_regions(
     from matplotlib.patheffects import withStroke
     from scipy.ndimage import distance_transform_edt
 
-    pitch = size_in_points(ax)[::-1] / regions.shape
+    pitch, size = styles.size_in_points(ax)[::-1] / regions.shape, 8.0
     for label in np.unique(regions):
         name = names[label]
         depth = distance_transform_edt(np.pad(regions == label, 1), sampling=pitch)[1:-1, 1:-1]

@@ -131,9 +131,6 @@ class PanelsDisplay(Display):
         return np.array([ax, *others])
 
 
-# Features
-
-
 def axis_names(fitted: FittedModel) -> list[str]:
     """Return the names of features for axes, marked if a Pipeline transforms the values."""
     ending = ", transformed" if fitted.is_transformed else ""
@@ -176,9 +173,6 @@ def feature_order(fitted: FittedModel, boxes: np.ndarray) -> np.ndarray:
         for low, high in zip(all_boxes.lower[boxes].T, all_boxes.upper[boxes].T, strict=True)
     ]
     return np.argsort(-np.array(gaps) / fitted.scale.span, kind="stable")
-
-
-# Boxes, samples and labels
 
 
 def main_boxes(counts: np.ndarray, weights: np.ndarray | None, most: int | None) -> np.ndarray:
@@ -258,9 +252,6 @@ def read_others(fitted: FittedModel, at: Any, columns: list[int]) -> np.ndarray:
     others = check_one_sample(fitted, at, "at")[0].copy()
     others[columns] = np.nan
     return others
-
-
-# Limits
 
 
 def find_limits(

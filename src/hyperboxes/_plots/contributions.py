@@ -9,16 +9,8 @@ import numpy as np
 
 from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._extras import need
+from hyperboxes._plots import styles
 from hyperboxes._plots.common import Display, check_one_sample
-from hyperboxes._plots.styles import (
-    add_bar_entries,
-    bar_look,
-    display_names,
-    draw_legend,
-    escape_math,
-    shorten,
-    text_colour,
-)
 from hyperboxes._readers.explain import explain_encoded
 from hyperboxes._readers.explanation_text import baseline_name, main_conditions
 from hyperboxes._readers.fitted import check_integer, read_fitted
@@ -173,12 +165,12 @@ class ContributionsDisplay(Display):
         heights = [max(len(row.lines), len(b), 1) for row, b in zip(rows, bars, strict=True)]
         ax = self._make_axes(ax, (8.0, 1.0 + _LINE_HEIGHT * (sum(heights) + _GAP * len(rows))))
         self._draw(ax, rows, bars, heights, bar_kwargs or {})
-        names = display_names(self.classes)
-        add_bar_entries(ax, sorted({label for of_row in bars for label, _ in of_row}), names)
+        names = styles.display_names(self.classes)
+        styles.add_bar_entries(ax, sorted({label for of_row in bars for label, _ in of_row}), names)
         is_binary = len(self.classes) == 2
         if legend:
             n_more = 0 if is_binary else len(self.classes) - len(shown)
-            draw_legend(ax, title=f"{n_more} more not drawn" if n_more else "")
+            styles.draw_legend(ax, title=f"{n_more} more not drawn" if n_more else "")
         winner = int(self.scores.argmax())
         probability = f"probability {self.probabilities[winner]:.3f}"
         ax.set_title(f"{names[winner]}, {probability}", size="medium")
@@ -191,7 +183,8 @@ class ContributionsDisplay(Display):
         for box, contributions, conditions in zip(
             self.boxes[:max_boxes], self.contributions, self.conditions, strict=False
         ):
-            lines = [escape_math(shorten(text, _LONGEST_CONDITION)) for text in conditions]
+            short = (styles.shorten(text, _LONGEST_CONDITION) for text in conditions)
+            lines = list(map(styles.escape_math, short))
             rows.append(_Row([f"box {box}: {' '.join(lines[:1])}", *lines[1:]], contributions))
         n_more = len(self.boxes) - (len(rows) - 1)
         if n_more:
@@ -220,7 +213,7 @@ class ContributionsDisplay(Display):
         for centre, of_row in zip(centres, bars, strict=True):
             for i, (label, length) in enumerate(of_row):
                 y = centre + i - (len(of_row) - 1) / 2
-                ax.barh(y, length, **{"height": 0.8, **bar_look(label), **options})
+                ax.barh(y, length, **{"height": 0.8, **styles.bar_look(label), **options})
                 ax.annotate(
                     f"{length:+.2f}",
                     (length, y),
@@ -230,8 +223,8 @@ class ContributionsDisplay(Display):
                     va="center",
                     size="x-small",
                 )
-        ax.axvline(0, c=text_colour(), lw=0.8)
-        ax.axhline(starts[-2], c=text_colour(), lw=0.8)
+        ax.axvline(0, c=styles.text_colour(), lw=0.8)
+        ax.axhline(starts[-2], c=styles.text_colour(), lw=0.8)
         ax.set_ylim(starts[-1], 0)
         ax.set_yticks(centres, ["\n".join(row.lines) for row in rows], size="x-small")
         ax.tick_params(axis="y", length=0)

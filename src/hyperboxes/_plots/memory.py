@@ -14,16 +14,8 @@ from hyperboxes._estimators.capabilities import Operation, require
 from hyperboxes._estimators.pipelines import split_model
 from hyperboxes._extras import need
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, expert_weights
+from hyperboxes._plots import styles
 from hyperboxes._plots.common import PanelsDisplay, batches_of
-from hyperboxes._plots.styles import (
-    add_bar_entries,
-    bar_look,
-    display_names,
-    draw_legend,
-    labels_present,
-    size_in_points,
-    text_colour,
-)
 from hyperboxes._readers.fitted import transform
 
 if TYPE_CHECKING:
@@ -184,12 +176,13 @@ class MemoryDisplay(PanelsDisplay):
             self._draw_stream(top, self.batch_shares)
         self._draw_ages(left)
         self._draw_experts(right)
-        right.plot([], [], c=text_colour(), ls="--", lw=1, label="horizons")
-        add_bar_entries(right, labels_present(self.labels), display_names(self.classes))
+        right.plot([], [], c=styles.text_colour(), ls="--", lw=1, label="horizons")
+        names = styles.display_names(self.classes)
+        styles.add_bar_entries(right, styles.labels_present(self.labels), names)
         if legend:
-            draw_legend(right, width=3 * size_in_points(right)[0])
+            styles.draw_legend(right, width=3 * styles.size_in_points(right)[0])
             if len(self.axes_) == 3:
-                draw_legend(self.axes_[0])
+                styles.draw_legend(self.axes_[0])
         return self
 
     def _draw_stream(self, ax: Axes, shares: np.ndarray) -> None:
@@ -205,7 +198,7 @@ class MemoryDisplay(PanelsDisplay):
             ax.fill_between(self.n_samples, floor, top, color=colour, lw=0, label=name)
         if self.batch_accuracy is not None:
             outline = withStroke(linewidth=3, foreground=ax.get_facecolor())
-            look: dict[str, Any] = {"c": text_colour(), "lw": 1.3, "path_effects": [outline]}
+            look: dict[str, Any] = {"c": styles.text_colour(), "lw": 1.3, "path_effects": [outline]}
             ax.plot(self.n_samples, self.batch_accuracy, label="batch accuracy", **look)
         ax.set(xlabel="samples learned", ylabel="weight", ylim=(0, 1.03))
         ax.margins(x=0)
@@ -217,12 +210,13 @@ class MemoryDisplay(PanelsDisplay):
         octaves = np.ceil(np.log2(self.ages + 1.0)).astype(int)
         n_bars = max(octaves.max(), 9) + 1
         floor = np.zeros(n_bars)
-        for label in labels_present(self.labels):
+        for label in styles.labels_present(self.labels):
             heights = np.bincount(octaves[self.labels == label], minlength=n_bars)
-            ax.bar(np.arange(n_bars) - 0.5, heights, width=0.92, bottom=floor, **bar_look(label))
+            look = {"width": 0.92, "bottom": floor, **styles.bar_look(label)}
+            ax.bar(np.arange(n_bars) - 0.5, heights, **look)
             floor += heights
         for horizon in HORIZONS[:-1]:
-            ax.axvline(np.log2(horizon), c=text_colour(), ls="--", lw=1)
+            ax.axvline(np.log2(horizon), c=styles.text_colour(), ls="--", lw=1)
         ticks = [*range(1, 10, 2), *range(13, n_bars, 4)]  # fewer where numbers are long
         ax.set_xticks(ticks, [str(2**tick) for tick in ticks], size="small")
         ax.set(xlim=(-1.1, n_bars - 0.9), xlabel="samples since last match")

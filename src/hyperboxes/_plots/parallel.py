@@ -11,23 +11,8 @@ from hyperboxes._estimators.capabilities import Operation, check_labels
 from hyperboxes._extras import need
 from hyperboxes._models.executor import trace
 from hyperboxes._models.records import NearestBoxes, closeness
-from hyperboxes._plots.common import (
-    Display,
-    axis_categories,
-    axis_names,
-    category_limits,
-    check_samples,
-    to_axes,
-)
-from hyperboxes._plots.styles import (
-    display_names,
-    draw_legend,
-    escape_math,
-    shorten,
-    size_in_points,
-    style_of,
-    text_colour,
-)
+from hyperboxes._plots import common, styles
+from hyperboxes._plots.common import Display
 from hyperboxes._readers.fitted import FittedModel, check_integer, read_fitted
 
 if TYPE_CHECKING:
@@ -155,7 +140,7 @@ class ParallelCoordinatesDisplay(Display):
         check_labels(record)
         check_integer("n_boxes", n_boxes, 1)
         check_integer("max_features", max_features, 1)
-        samples = check_samples(fitted, sample)
+        samples = common.check_samples(fitted, sample)
         if len(samples) > _MOST_SAMPLES:
             raise ValueError(
                 f"Got {len(samples)} samples, but at most {_MOST_SAMPLES} can be distinguished. "
@@ -166,10 +151,10 @@ class ParallelCoordinatesDisplay(Display):
         chosen, ranks, far, wins = _choose_boxes(record, samples, n_boxes)
         columns = _choose_features(record, chosen[wins], far, max_features).tolist()
         ends = boxes.lower[chosen][:, columns], boxes.upper[chosen][:, columns]
-        lower, upper = to_axes(fitted.categories, columns, *ends)
+        lower, upper = common.to_axes(fitted.categories, columns, *ends)
         shown = samples[:, columns]
-        samples = to_axes(fitted.categories, columns, shown, shown)[0]
-        names = axis_names(fitted)
+        samples = common.to_axes(fitted.categories, columns, shown, shown)[0]
+        names = common.axis_names(fitted)
         display = cls(
             samples=samples,
             lower=lower,
@@ -183,7 +168,7 @@ class ParallelCoordinatesDisplay(Display):
             classes=fitted.labels,
             feature_names=[names[column] for column in columns],
             n_features=len(names),
-            categories=axis_categories(fitted.categories, columns),
+            categories=common.axis_categories(fitted.categories, columns),
         )
         return display.plot(ax, legend=legend)
 
@@ -206,24 +191,24 @@ class ParallelCoordinatesDisplay(Display):
         for i, sample in enumerate(self._rescale(self.samples)):
             name = "sample" if len(self.samples) == 1 else f"sample {i}"
             # Samples differ by their markers, because colours stand for classes.
-            look: dict[str, Any] = {"lw": 1.5, "ms": 5, "marker": style_of(i).marker, "zorder": 4}
-            ax.plot(sample, range(n_rows), c=text_colour(), label=name, **look)
+            look: dict[str, Any] = {"c": styles.text_colour(), "marker": styles.style_of(i).marker}
+            ax.plot(sample, range(n_rows), lw=1.5, ms=5, zorder=4, label=name, **look)
         for box in range(len(self.labels)):
             self._draw_band(ax, box)
         if legend:  # below the rows, which need the width
             is_part = n_rows < self.n_features
             title = f"{n_rows} of {self.n_features} features" if is_part else ""
-            draw_legend(ax, below=True, title=title)
+            styles.draw_legend(ax, below=True, title=title)
         return self
 
     def _draw_axes(self, ax: Axes) -> None:
         """Draw a row for each feature, with its name and the ends of its axis."""
         n_rows = len(self.feature_names)
         rows = np.arange(n_rows)
-        ax.hlines(rows, 0, 1, colors=text_colour(), lw=0.6, alpha=0.4, zorder=1)
+        ax.hlines(rows, 0, 1, colors=styles.text_colour(), lw=0.6, alpha=0.4, zorder=1)
         ax.set(xlim=(-0.01, 1.01), ylim=(n_rows - 0.5, -0.5), xticks=[])
         ax.spines[:].set_visible(False)
-        size = min(8.0, max(2.0, 0.7 * size_in_points(ax)[1] / n_rows))
+        size = min(8.0, max(2.0, 0.7 * styles.size_in_points(ax)[1] / n_rows))
         ends = [self._ends(row) for row in range(n_rows)]
         look: dict[str, Any] = {"va": "center", "size": size}
         for row, (low, high) in enumerate(ends):
@@ -233,20 +218,21 @@ class ParallelCoordinatesDisplay(Display):
         # Names stand left of the numbers, of which a digit is 0.64 of its height wide.
         widest = max(len(low) for low, _ in ends)
         ax.tick_params(axis="y", length=0, pad=0.7 * size * widest + 10, labelsize=size)
-        ax.set_yticks(rows, [escape_math(shorten(name, 32)) for name in self.feature_names])
+        names = (styles.shorten(name, 32) for name in self.feature_names)
+        ax.set_yticks(rows, list(map(styles.escape_math, names)))
         self._name_values(ax, size - 1.5)
 
     def _ends(self, row: int) -> tuple[str, str]:
         """Return the texts at the ends of a row."""
         if row in self.categories:
             names = list(self.categories[row])
-            return shorten(names[0], 12), shorten(names[-1], 12)
+            return styles.shorten(names[0], 12), styles.shorten(names[-1], 12)
         low, high = self.ranges[row]
         return f"{low:.4g}", f"{high:.4g}"
 
     def _draw_band(self, ax: Axes, box: int) -> None:
         """Draw a box across the rows, and a bar where the sample is farthest outside."""
-        style = style_of(int(self.labels[box]))
+        style = styles.style_of(int(self.labels[box]))
         wins = self.wins[box]
         left, right = self._rescale(self.lower[box]), self._rescale(self.upper[box])
         left, right = np.where(np.isnan(left), 0, left), np.where(np.isnan(right), 1, right)
@@ -272,17 +258,17 @@ class ParallelCoordinatesDisplay(Display):
             return
         for row, slots in self.categories.items():
             at = self.samples[0, row]
-            text = shorten(next((name for name, slot in slots.items() if slot == at), ""), 24)
+            name = next((name for name, slot in slots.items() if slot == at), "")
+            text = styles.shorten(name, 24)
             if text and text not in self._ends(row):
                 x = float(self._rescale(self.samples)[0, row])
                 side, shift = ("right", -5) if x > 0.5 else ("left", 5)
                 look: dict[str, Any] = {"size": size, "ha": side, "va": "top", "zorder": 5}
-                ax.annotate(
-                    escape_math(text), (x, row), (shift, -1), textcoords="offset points", **look
-                )
+                place = (x, row), (shift, -1)
+                ax.annotate(styles.escape_math(text), *place, textcoords="offset points", **look)
 
     def _describe(self, box: int) -> str:
-        name = display_names(self.classes)[self.labels[box]]
+        name = styles.display_names(self.classes)[self.labels[box]]
         samples = "1 sample" if self.counts[box] == 1 else f"{self.counts[box]} samples"
         return f"{name}: membership {self.memberships[box]:.2f} in a box of {samples}"
 
@@ -335,6 +321,6 @@ def _ranges(fitted: FittedModel, columns: list[int], parts: list[np.ndarray]) ->
     ends = [fitted.scale.low[columns][None], fitted.scale.high[columns][None], *parts]
     values = np.concatenate(ends)
     ranges = np.column_stack([np.fmin.reduce(values), np.fmax.reduce(values)])
-    for row, (low, high) in category_limits(fitted.categories, columns).items():
+    for row, (low, high) in common.category_limits(fitted.categories, columns).items():
         ranges[row] = low + 0.5, high - 0.5
     return ranges

@@ -11,24 +11,8 @@ import numpy as np
 from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._extras import need
 from hyperboxes._models.records import AdditiveBoxes
-from hyperboxes._plots.common import (
-    Display,
-    axis_categories,
-    axis_names,
-    feature_order,
-    find_limits,
-    main_boxes,
-    to_axes,
-)
-from hyperboxes._plots.styles import (
-    add_bar_entries,
-    bar_look,
-    display_names,
-    draw_legend,
-    escape_math,
-    labels_present,
-    shorten,
-)
+from hyperboxes._plots import common, styles
+from hyperboxes._plots.common import Display
 from hyperboxes._readers.fitted import check_integer, read_fitted
 from hyperboxes._readers.text import number_text
 
@@ -114,14 +98,14 @@ class RulesDisplay(Display):
         fitted = read_fitted(model, Operation.BOXES)
         boxes, record = fitted.hyperboxes, fitted.record
         weights = record.weights.max(axis=1) if isinstance(record, AdditiveBoxes) else None
-        rows = main_boxes(boxes.counts, weights, max_rules)[::-1]
-        columns = feature_order(fitted, np.arange(len(boxes)))[:max_features].tolist()
+        rows = common.main_boxes(boxes.counts, weights, max_rules)[::-1]
+        columns = common.feature_order(fitted, np.arange(len(boxes)))[:max_features].tolist()
         ends = boxes.lower[rows][:, columns], boxes.upper[rows][:, columns]
-        lower, upper = to_axes(fitted.categories, columns, *ends)
+        lower, upper = common.to_axes(fitted.categories, columns, *ends)
         margin = 0.0 if weights is None else 0.1  # thresholds lie inside of the range
-        low, high = find_limits(fitted, columns, [lower, upper], margin).T
-        bounds = find_limits(fitted, columns, [lower, upper], 0.0)
-        slots = axis_categories(fitted.categories, columns)
+        low, high = common.find_limits(fitted, columns, [lower, upper], margin).T
+        bounds = common.find_limits(fitted, columns, [lower, upper], 0.0)
+        slots = common.axis_categories(fitted.categories, columns)
         is_open = ~(np.isfinite(lower) | np.isfinite(upper))
         for axis in slots:
             lower[:, axis], upper[:, axis] = lower[:, axis] - 0.5, upper[:, axis] + 0.5
@@ -129,7 +113,7 @@ class RulesDisplay(Display):
         names = []
         for axis, j in enumerate(columns):
             ticks = _slots(list(slots[axis])) if axis in slots else _range(*bounds[axis])
-            names.append(f"{shorten(axis_names(fitted)[j], 18)}\n{ticks}")
+            names.append(f"{styles.shorten(common.axis_names(fitted)[j], 18)}\n{ticks}")
         more = [f", {weights[box]:+.2f}" if weights is not None else "" for box in rows]
         display = cls(
             lower=np.where(is_open, np.nan, starts),
@@ -162,17 +146,17 @@ class RulesDisplay(Display):
             shown = np.flatnonzero(~np.isnan(self.lower[row]))
             left = shown + 0.9 * self.lower[row, shown]
             width = np.maximum(0.9 * (self.upper - self.lower)[row, shown], 0.02)
-            ax.barh(np.full(len(shown), row), width, 0.7, left, **bar_look(label))
+            ax.barh(np.full(len(shown), row), width, 0.7, left, **styles.bar_look(label))
         for column in range(n_features):
             ax.axvspan(column, column + 0.9, color="gray", alpha=0.1, lw=0, zorder=0)
-        labels = labels_present(self.labels)
-        add_bar_entries(ax, labels, display_names(self.classes, self.no_label))
+        labels = styles.labels_present(self.labels)
+        styles.add_bar_entries(ax, labels, styles.display_names(self.classes, self.no_label))
         ax.set(xlim=(-0.05, n_features - 0.05), ylim=(n_rules - 0.4, -0.6), title=self.title)
         ax.set_yticks(range(n_rules), self.rule_names, size="small")
-        names = [escape_math(name) for name in self.feature_names]
+        names = [styles.escape_math(name) for name in self.feature_names]
         ax.set_xticks(np.arange(n_features) + 0.45, names, size="small")
         if legend:
-            draw_legend(ax)
+            styles.draw_legend(ax)
         return self
 
 
@@ -185,4 +169,4 @@ def _slots(names: list[str]) -> str:
     """Write the categories in their order, or how many there are."""
     if len(names) > 3:
         return f"{len(names)}"
-    return textwrap.fill(" | ".join(shorten(name, 12) for name in names), 16)
+    return textwrap.fill(" | ".join(styles.shorten(name, 12) for name in names), 16)

@@ -129,11 +129,6 @@ def add_bar_entries(ax: Axes, labels: Sequence[int], names: list[str]) -> None:
         ax.barh(0, 0, label=names[label], **bar_look(label))
 
 
-def _shorten_entry(name: str, width: int) -> str:
-    """Return an entry of a legend of bounded length. Short entries remain as they are."""
-    return name if len(name) <= width else escape_math(shorten(name.replace(r"\$", "$"), width))
-
-
 def draw_legend(ax: Axes, *, below: bool = False, title: str = "", width: float = 0.0) -> None:
     """Draw the legend on the right of the axes, or below.
 
@@ -152,7 +147,12 @@ def draw_legend(ax: Axes, *, below: bool = False, title: str = "", width: float 
     if not below:
         n_letters = int((0.55 * max(own_width, width) / n_columns - _HANDLE) / _LETTER)
         longest = min(_LONGEST_NAME, max(8, n_letters))
-        names = [_shorten_entry(name, longest) for name in names]
+        names = [
+            name
+            if len(name) <= longest
+            else escape_math(shorten(name.replace(r"\$", "$"), longest))
+            for name in names
+        ]
     if (n_shown := n_rows * n_columns) < len(names):
         n_more = len(names) - n_shown + 1
         names = [*names[: n_shown - 1], f"and {n_more} more"]

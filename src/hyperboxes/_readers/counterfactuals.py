@@ -4,8 +4,6 @@ The search takes values to try and a function that returns margins; what these a
 type of model. The work of a search is limited.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -17,7 +15,7 @@ from hyperboxes._models.categories import Categories
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import AdditiveBoxes, NearestBoxes, closeness
 from hyperboxes._models.samples import unknown_part
-from hyperboxes._readers.rounding import Rounding
+from hyperboxes._readers.text import Rounding
 
 # The search is greedy, because nobody can try all sets of many features.
 
@@ -174,7 +172,9 @@ class _Search:
         if self.changed(state[None]).sum() ** 2 > self.n_left:
             state = self._undo_by_halves(state)
         while True:
-            undone, is_nearer = self._with_one_less(state), self._is_nearer(state)
+            undone = self._with_one_less(state)
+            change = np.abs(state - self.sample)[self.features]
+            is_nearer = np.abs(self.values - self.sample[self.features]) < change
             if len(undone) + is_nearer.sum() > self.n_left:
                 return Found(state, is_complete=False)
             trials = np.concatenate([undone, self._with_each(state, is_nearer)])
@@ -213,12 +213,6 @@ class _Search:
         trials = np.repeat(state[None], len(changed), axis=0)
         trials[np.arange(len(changed)), changed] = self.sample[changed]
         return trials
-
-    def _is_nearer(self, state: np.ndarray) -> np.ndarray:
-        """Return which values of changed features are nearer to the sample's."""
-        change = np.abs(state - self.sample)[self.features]
-        is_nearer: np.ndarray = np.abs(self.values - self.sample[self.features]) < change
-        return is_nearer
 
 
 # Additive models. Scores change only where a value crosses an end of a condition, so these ends

@@ -9,14 +9,8 @@ from typing import Any, Self, assert_never, overload
 import numpy as np
 
 from hyperboxes._estimators.capabilities import Operation
-from hyperboxes._models import executor
+from hyperboxes._models import executor, records
 from hyperboxes._models.executor import Trace
-from hyperboxes._models.records import (
-    AdditiveBoxes,
-    BoxEnsemble,
-    NearestBoxes,
-    NeighborBoxes,
-)
 from hyperboxes._readers import explanation_html
 from hyperboxes._readers.explanation import ExplainedBox, ExplainedModel, Explanation
 from hyperboxes._readers.fitted import FittedModel, read_fitted
@@ -194,15 +188,15 @@ def _explain_sample(
     code = int(np.searchsorted(fitted.labels, prediction))
     boxes, baseline = list(range(len(trace.boxes))), np.zeros(n_classes)
     notes: list[str] = []
-    is_duel = isinstance(record, NearestBoxes) and record.n_neighbors == 1
+    is_duel = isinstance(record, records.NearestBoxes) and record.n_neighbors == 1
     match record:
-        case NearestBoxes() if is_duel:
+        case records.NearestBoxes() if is_duel:
             scores = np.maximum(scores, 0.0)
             boxes = boxes[:2]
-        case NearestBoxes():
+        case records.NearestBoxes():
             scores = probabilities
             baseline = probabilities - trace.contributions.sum(axis=0)
-        case AdditiveBoxes():
+        case records.AdditiveBoxes():
             baseline = record.intercept
             if record.unknown_weights(lower)[0]:
                 baseline = scores - trace.contributions.sum(axis=0)
@@ -211,9 +205,9 @@ def _explain_sample(
                     f"Unknown are {n_unknown} of the {len(record.used)} features in conditions: "
                     "the intercept includes a move of the scores towards the classes' shares."
                 ]
-        case NeighborBoxes():
+        case records.NeighborBoxes():
             notes = [_describe_experts(record)]
-        case BoxEnsemble():
+        case records.BoxEnsemble():
             notes = [_describe_members(record, trace, code, fitted.class_names[code])]
         case _:
             assert_never(record)
@@ -243,7 +237,7 @@ def _explain_box(
     """Return the box at a position of a trace."""
     fitted, record, box = model.fitted, model.fitted.record, trace.boxes[i]
     contributions, fraction, member = trace.contributions[i], trace.gaps[i], None
-    if isinstance(record, BoxEnsemble):
+    if isinstance(record, records.BoxEnsemble):
         member, box = box.tolist()
         boxes = record.members[member]
         low, high = np.full((2, fitted.n_features), [[-np.inf], [np.inf]])
@@ -255,7 +249,7 @@ def _explain_box(
         low, high = model.hyperboxes.lower[box], model.hyperboxes.upper[box]
     with np.errstate(over="ignore"):
         distance = np.maximum(upper - high, low - lower)
-    if isinstance(record, NearestBoxes):
+    if isinstance(record, records.NearestBoxes):
         contributions = np.maximum(contributions, 0.0)
         # Scaling may take away a rounding error outside of the bounds.
         distance = np.where(fraction > 0, distance, np.minimum(distance, 0.0))
@@ -263,7 +257,7 @@ def _explain_box(
         if record.n_neighbors > 1:
             fraction = np.maximum(fraction, 0.0)
     code = int(boxes.labels[box])
-    additive = record if isinstance(record, AdditiveBoxes) else None
+    additive = record if isinstance(record, records.AdditiveBoxes) else None
     return ExplainedBox(
         int(box),
         member,
@@ -271,7 +265,7 @@ def _explain_box(
         fitted.class_names[code],
         int(boxes.counts[box]),
         None if additive is None else additive.class_counts[box],
-        int(record.age[box]) if isinstance(record, NeighborBoxes) else None,
+        int(record.age[box]) if isinstance(record, records.NeighborBoxes) else None,
         contributions,
         low,
         high,
@@ -282,7 +276,7 @@ def _explain_box(
     )
 
 
-def _describe_experts(record: NeighborBoxes) -> str:
+def _describe_experts(record: records.NeighborBoxes) -> str:
     """Write which expert has the largest weight, and how often it was right."""
     best = np.unravel_index(record.expert_scores.argmax(), record.expert_scores.shape)
     horizon, n_neighbors = record.horizons[best[0]], record.neighbors[best[1]]
@@ -298,7 +292,7 @@ def _describe_experts(record: NeighborBoxes) -> str:
     )
 
 
-def _describe_members(record: BoxEnsemble, trace: Trace, code: int, name: str) -> str:
+def _describe_members(record: records.BoxEnsemble, trace: Trace, code: int, name: str) -> str:
     """Write for how many members a class is the nearest, and its share of the votes."""
     n_members = len(record.members)
     shares = np.zeros((n_members, len(record.class_counts)))

@@ -1,7 +1,5 @@
 """Explanations of predictions: what users take apart, print, show or pass on to other programs."""
 
-from __future__ import annotations
-
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,21 +8,14 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from hyperboxes._models import executor
+from hyperboxes._models import executor, records
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.records import (
-    AdditiveBoxes,
-    BoxEnsemble,
-    NearestBoxes,
-    NeighborBoxes,
-    Record,
-)
+from hyperboxes._models.samples import MinMaxScale
 from hyperboxes._readers import explanation_html, explanation_text
 from hyperboxes._readers.counterfactuals import Found, change_additive, change_nearest
 from hyperboxes._readers.fitted import FittedModel, check_integer
-from hyperboxes._readers.rounding import Bounds, Rounding
-from hyperboxes._readers.text import category_value, json_value
+from hyperboxes._readers.text import Bounds, Rounding, category_value, json_value
 
 # What rounding errors may make of no difference between memberships.
 _NOISE = 1e-9
@@ -147,9 +138,9 @@ class ExplainedModel:
         """Copy what an update of the estimator may change."""
         unknown = np.zeros(fitted.n_features, bool)
         match fitted.record:
-            case BoxEnsemble():
+            case records.BoxEnsemble():
                 return cls(fitted, None, Bounds.of(fitted), fixed, unknown)
-            case AdditiveBoxes() as record:
+            case records.AdditiveBoxes() as record:
                 is_whole = _find_whole(record, fitted.categories, samples)
                 return cls(fitted, fitted.hyperboxes, None, fixed, is_whole)
             case _:
@@ -159,16 +150,16 @@ class ExplainedModel:
     def n_boxes(self) -> int:
         """How many boxes the model has."""
         record = self.fitted.record
-        if isinstance(record, BoxEnsemble):
+        if isinstance(record, records.BoxEnsemble):
             return sum(len(member.labels) for member in record.members)
         return len(record.labels)
 
     def find_change(self, lower: np.ndarray, upper: np.ndarray, code: int) -> Found:
         """Search a change of a sample such that another class than that of a code is predicted."""
         match self.fitted.record, self.hyperboxes, self.numbers:
-            case NearestBoxes() as record, Hyperboxes() as boxes, Rounding() as rounding:
+            case records.NearestBoxes() as record, Hyperboxes() as boxes, Rounding() as rounding:
                 return change_nearest(record, boxes, rounding, lower, upper, code, self.fixed)
-            case AdditiveBoxes() as record, _, _:
+            case records.AdditiveBoxes() as record, _, _:
                 categories = self.fitted.categories
                 return change_additive(record, categories, lower, code, self.fixed, self.is_whole)
             case _:
@@ -176,7 +167,7 @@ class ExplainedModel:
 
 
 def _find_whole(
-    record: AdditiveBoxes, categories: Mapping[int, Categories], samples: np.ndarray
+    record: records.AdditiveBoxes, categories: Mapping[int, Categories], samples: np.ndarray
 ) -> np.ndarray:
     """Return which features seem to be whole numbers, of which a model keeps only thresholds.
 
@@ -366,7 +357,7 @@ class Explanation:
 
     def is_complete_in(self, box: ExplainedBox) -> bool:
         """Whether both sample and box have values in all features, so that it may resolve a tie."""
-        assert isinstance(self._record, NearestBoxes)
+        assert isinstance(self._record, records.NearestBoxes)
         compared = self._record.compared
         return not np.isnan(box.lower + self.lower)[compared].any()
 
@@ -381,20 +372,20 @@ class Explanation:
         return int(np.where(self.classes == self.prediction, -np.inf, self.scores).argmax())
 
     @property
-    def _record(self) -> Record:
+    def _record(self) -> records.Record:
         return self._model.fitted.record
 
     @property
     def _is_additive(self) -> bool:
-        return isinstance(self._record, AdditiveBoxes)
+        return isinstance(self._record, records.AdditiveBoxes)
 
     @property
     def _is_nearest(self) -> bool:
-        return isinstance(self._record, NearestBoxes)
+        return isinstance(self._record, records.NearestBoxes)
 
     @property
     def _n_neighbors(self) -> int:
-        return self._record.n_neighbors if isinstance(self._record, NearestBoxes) else 1
+        return self._record.n_neighbors if isinstance(self._record, records.NearestBoxes) else 1
 
     @property
     def _is_whole(self) -> np.ndarray:
@@ -403,24 +394,23 @@ class Explanation:
 
     @property
     def _is_mean(self) -> bool:
-        return isinstance(self._record, NearestBoxes) and self._record.is_mean
+        return isinstance(self._record, records.NearestBoxes) and self._record.is_mean
 
     @property
     def _categories(self) -> Mapping[int, Categories]:
         return self._model.fitted.categories
 
+    @property
+    def _scale(self) -> MinMaxScale:
+        return self._model.fitted.scale
+
     def _feature_weights(self, box: ExplainedBox) -> np.ndarray:
         """Return what features weigh, for the order of a box's conditions."""
         if self.feature_contributions is not None:
             return self.feature_contributions
-        if isinstance(self._record, NeighborBoxes):
+        if isinstance(self._record, records.NeighborBoxes):
             return self._record.feature_weights
         return self._slopes(box)
-
-    @property
-    def _data_range(self) -> tuple[np.ndarray, np.ndarray]:
-        assert isinstance(self._record, NearestBoxes)
-        return self._record.scale.low, self._record.scale.high
 
     @cached_property
     def _numbers(self) -> Rounding | Bounds:
@@ -439,7 +429,7 @@ class Explanation:
         return np.minimum(misses, 1.0) if self._is_mean and self.boxes[0].membership else misses
 
     def _slopes(self, box: ExplainedBox) -> np.ndarray:
-        assert isinstance(self._record, NearestBoxes)
+        assert isinstance(self._record, records.NearestBoxes)
         return np.nan_to_num(self._record.gamma * np.maximum(box.fraction, 0.0), posinf=np.inf)
 
     def _distance(self, box: ExplainedBox) -> float:

@@ -83,7 +83,8 @@ def _duel(explanation: Explanation, features: list[int]) -> dict[str, Any]:
 
 def _row(explanation: Explanation, boxes: list[tuple[str, ExplainedBox]], j: int) -> dict[str, Any]:
     """Return a feature: the boxes' parts of its range one above the other, and the sample."""
-    ends = [end[j] for end in (explanation.lower, explanation.upper, *explanation._data_range)]
+    scale = explanation._scale
+    ends = [end[j] for end in (explanation.lower, explanation.upper, scale.low, scale.high)]
     ends += [end for _, box in boxes for end in (box.lower[j], box.upper[j])]
     low, high = np.nanmin(ends), np.nanmax(ends)
     value = texts.sample_value(explanation, j)

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hyperboxes._readers.rules import (
-    count_boxes,
-    first_beyond,
-    value_text,
-    wrap_parts,
-)
+from hyperboxes._readers import rules
 from hyperboxes._readers.text import (
     align,
     category_condition,
@@ -82,7 +77,7 @@ def headline(explanation: Explanation) -> str:
         partly = f", {n_partly} in part" if n_partly else ""
         verb = "contain{} the sample" if explanation._is_additive else "vote{}"
         which = (
-            f"{n_boxes or 'none'} of {count_boxes(explanation.n_boxes)} "
+            f"{n_boxes or 'none'} of {rules.count_boxes(explanation.n_boxes)} "
             f"{verb.format('s' if n_boxes == 1 else '')}{partly}"
         )
         if explanation._is_nearest:
@@ -144,13 +139,9 @@ def format_membership(membership: float) -> str:
 def box_name(box: ExplainedBox) -> str:
     """Name a box, with its age if it has one."""
     if box.age is not None:
-        return f"box {box.index}, {age_text(box.age)}:"
+        ago = f"{box.age:,} sample{'' if box.age == 1 else 's'} ago" if box.age else "last sample"
+        return f"box {box.index}, {ago}:"
     return f"box {box.index}" if box.member is None else f"member {box.member}, box {box.index}:"
-
-
-def age_text(age: int) -> str:
-    """Return when a box last absorbed a sample."""
-    return "last sample" if age == 0 else f"{age:,} sample{'' if age == 1 else 's'} ago"
 
 
 def box_title(box: ExplainedBox) -> str:
@@ -193,7 +184,7 @@ def condition(explanation: Explanation, box: ExplainedBox, j: int) -> str:
         return f"{name} = {category_condition(categories, value, low, high)}"
     if explanation._is_whole[j] and (np.isfinite(low) or np.isfinite(high)):
         return f"{name} = {number_text(value)} ({whole_text(low, high)})"
-    return half_open_text(f"{name} = {value_text(value, low, high)}", low, high)
+    return half_open_text(f"{name} = {rules.value_text(value, low, high)}", low, high)
 
 
 def position(explanation: Explanation, box: ExplainedBox, j: int) -> str:
@@ -291,10 +282,10 @@ def _step(explanation: Explanation, j: int) -> str:
     if explanation._is_whole[j]:
         return f"{number_text(old)}{ARROW}{number_text(low)}"
     if old > low:
-        text = value_text(old, np.nextafter(low, np.inf), np.inf)
+        text = rules.value_text(old, np.nextafter(low, np.inf), np.inf)
     else:
-        text = value_text(old, -np.inf, np.nextafter(low, -np.inf))
-    return f"{text}{ARROW}{first_beyond(low)}".replace(" ", "\xa0")
+        text = rules.value_text(old, -np.inf, np.nextafter(low, -np.inf))
+    return f"{text}{ARROW}{rules.first_beyond(low)}".replace(" ", "\xa0")
 
 
 def _duel_table(explanation: Explanation, features: list[int]) -> list[str]:
@@ -331,7 +322,7 @@ def _sum_table(explanation: Explanation, max_boxes: int | None) -> list[str]:
     indent = sum(widths) + len(_BETWEEN) * len(widths)
     lines = [_row(names, widths)]
     for numbers, parts in _rows(explanation, columns, max_boxes):
-        first, *rest = wrap_parts(parts, max(WIDTH - indent, 30))
+        first, *rest = rules.wrap_parts(parts, max(WIDTH - indent, 30))
         lines.append(f"{_row(numbers, widths)}{_BETWEEN}{first}")
         lines += [" " * indent + line for line in rest]
     lines += not_shown(explanation, columns)
@@ -349,7 +340,7 @@ def not_shown(explanation: Explanation, classes: np.ndarray) -> list[str]:
     if not n_classes:
         return []
     n_boxes = len(explanation.boxes) - len(boxes_for(explanation, classes))
-    boxes = f", and {count_boxes(n_boxes)} for these alone" if n_boxes else ""
+    boxes = f", and {rules.count_boxes(n_boxes)} for these alone" if n_boxes else ""
     return [f"{n_classes} more class{'' if n_classes == 1 else 'es'} of smaller scores{boxes}."]
 
 
@@ -379,7 +370,7 @@ def _rows(
         rows.append((_cells(box.contributions[columns]), [f"{box_name(box)} ", *parts]))
     if rest:
         total = np.sum([box.contributions[columns] for box in rest], axis=0)
-        rows.append((_cells(total), [count_boxes(len(rest), "more ")]))
+        rows.append((_cells(total), [rules.count_boxes(len(rest), "more ")]))
     if not explanation._is_nearest:
         rows.append(([f"{score:.2f}" for score in explanation.scores[columns]], ["score"]))
     probabilities = explanation.probabilities[columns]

@@ -3,8 +3,6 @@
 What exports, explanations, displays and reports take from an estimator comes through here.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

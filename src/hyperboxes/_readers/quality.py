@@ -1,7 +1,5 @@
 """How good rules are on samples: coverage, precision, the conditions that matter, confusion."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self

@@ -17,8 +17,9 @@ from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble, NearestBoxes
 from hyperboxes._readers.fitted import FittedModel, check_integer, read_fitted
 from hyperboxes._readers.quality import GivenSamples, Quality, find_short_rules
-from hyperboxes._readers.rounding import Bounds, Rounding
 from hyperboxes._readers.text import (
+    Bounds,
+    Rounding,
     align,
     condition_text,
     half_open_text,
@@ -300,9 +301,6 @@ def export_frame(
     return pandas.DataFrame(columns, index=pandas.RangeIndex(len(lower), name="box"))
 
 
-# Rules of nearest boxes and neighbors
-
-
 def _write_boxes(
     fitted: FittedModel,
     samples: GivenSamples | None,
@@ -390,10 +388,8 @@ def _rule_texts(fitted: FittedModel, samples: GivenSamples | None, rounding: Rou
 
 
 def _boxes_and_samples(n_boxes: int, n_samples: int, more: str = "") -> str:
-    return (
-        f"{n_boxes} {more}box{'' if n_boxes == 1 else 'es'} from "
-        f"{n_samples} training sample{'' if n_samples == 1 else 's'}"
-    )
+    samples = f"{n_samples} training sample{'' if n_samples == 1 else 's'}"
+    return f"{count_boxes(n_boxes, more)} from {samples}"
 
 
 def _headers(
@@ -506,9 +502,6 @@ def _open_condition(fitted: FittedModel, record: AdditiveBoxes, box: int, featur
     return f"({text} or missing)" if record.missing_shares[box, feature] == 1.0 else text
 
 
-# Rules of ensembles
-
-
 def _write_members(fitted: FittedModel, quality: Quality, max_rules: int) -> str:
     """Write the boxes with the most samples as rules."""
     members, drawn = fitted.estimator.members_, fitted.estimator.estimators_features_
@@ -612,9 +605,6 @@ def _columns_of_members(
         "lower": lower,
         "upper": upper,
     }
-
-
-# Words
 
 
 def weight_list(scores: np.ndarray, classes: list[str], most: int | None = None) -> list[str]:

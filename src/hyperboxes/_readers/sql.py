@@ -5,8 +5,6 @@ The crisp part is written here. Where boxes of several classes contain a row, it
 the others come last.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any

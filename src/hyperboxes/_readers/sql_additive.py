@@ -5,8 +5,6 @@ each class in the order of `predict`, so that every sum is the same to the last 
 sums of rows with NULL. The outermost compares them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Parts of SQL statements: literals, sums, categories, and the steps of a pipeline."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The report on a model: one HTML page for people who know the data but not the method."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

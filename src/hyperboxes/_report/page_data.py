@@ -1,7 +1,5 @@
 """The data of a report: samples, boxes, explanations and what the editor needs, for JSON."""
 
-from __future__ import annotations
-
 import base64
 import math
 from collections.abc import Sequence
@@ -24,8 +22,7 @@ from hyperboxes._readers.explain import explain_encoded
 from hyperboxes._readers.explanation import ExplainedBox, Explanation
 from hyperboxes._readers.fitted import FittedModel
 from hyperboxes._readers.quality import GivenSamples, Quality, find_short_rules
-from hyperboxes._readers.rounding import Bounds, Rounding
-from hyperboxes._readers.text import number_text, set_text, several_text
+from hyperboxes._readers.text import Bounds, Rounding, number_text, set_text, several_text
 
 _DECIMALS = 6
 _MEMBERSHIP_DECIMALS = 9
@@ -227,9 +224,6 @@ def _by_weight(record: NeighborBoxes) -> list[int]:
     return np.argsort(-record.feature_weights, kind="stable").tolist()
 
 
-# Features.
-
-
 def _list_features(report: Report) -> list[dict[str, Any]]:
     """Return names and categories; where boxes have all bounds, also decimals and ranges.
 
@@ -258,9 +252,6 @@ def _categories(fitted: FittedModel, feature: int) -> dict[str, Any]:
         return {}
     names = [str(value) for value in categories.values]
     return {"categories": list(zip(names, categories.positions.tolist(), strict=True))}
-
-
-# Boxes.
 
 
 def _list_boxes(report: Report) -> dict[str, Any]:
@@ -360,9 +351,6 @@ def _members_boxes(fitted: FittedModel, record: BoxEnsemble, shown: np.ndarray) 
         names.append(f"{owner}.{box}")
         conditions.append(bounds.listed(features, boxes.lower[box], boxes.upper[box]))
     return {"name": names, "conditions": conditions}
-
-
-# Samples.
 
 
 def _explain(report: Report, explanation: Explanation) -> dict[str, Any]:

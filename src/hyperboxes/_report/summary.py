@@ -1,7 +1,5 @@
 """The parts of the page that need no script: what the model is, and how good it is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

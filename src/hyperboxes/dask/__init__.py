@@ -6,8 +6,6 @@ default one, or, where there is none, Dask's own scheduler in this process; no c
 started. The extra `dask` installs what it takes: ``pip install 'hyperboxes[dask]'``.
 """
 
-from __future__ import annotations
-
 from hyperboxes._extras import need
 
 for _module in ("dask", "distributed"):

@@ -1,7 +1,5 @@
 """Boosting on partitions: bins, cells and counts are worked out where the samples are."""
 
-from __future__ import annotations
-
 import copy
 from fractions import Fraction
 from itertools import accumulate
@@ -13,13 +11,12 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state, compute_class_weight
 
 from hyperboxes._kernels import boosting
-from hyperboxes._kernels import boosting as boosting_kernels
 from hyperboxes._learning import boosting as boosting_learning
 from hyperboxes._learning.boosting import TrainingSets, in_units, merge_equal, unit_of
 from hyperboxes._learning.cells import Bins, Cells, LocalSamples, find_contained, split_names
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.categories import Categories
-from hyperboxes.dask._engine import Engine, Partition, split_labels
+from hyperboxes.dask._engine import Engine, Partition, naming_partition, split_labels
 from hyperboxes.dask._survey import Survey, is_empty, with_positions
 
 # For each box a worker writes down in which cells the samples of a partition are: a region, and
@@ -33,10 +30,10 @@ class Binned(NamedTuple):
     codes: np.ndarray
     labels: np.ndarray
 
-    def for_kernels(self) -> boosting_kernels.Samples:
+    def for_kernels(self) -> boosting.Samples:
         """Return the samples without what only a search needs."""
         nothing, ones = np.empty(0, np.int64), np.ones(len(self.labels), np.int64)
-        return boosting_kernels.Samples(
+        return boosting.Samples(
             self.codes, nothing, self.labels, nothing, ones, np.empty(0, np.uint64)
         )
 
@@ -85,11 +82,6 @@ def count_contained(binned: Binned, boxes: list[boosting.Box], n_classes: int) -
         return LocalSamples(binned.for_kernels(), None, threads).count_classes(boxes, n_classes)
 
 
-def add_tables(tables: list[np.ndarray]) -> np.ndarray:
-    """Add up tables of several partitions."""
-    return np.sum(tables, axis=0)
-
-
 class DistributedSamples:
     """All samples, in bins on the workers, and here those that boxes are found on.
 
@@ -101,7 +93,7 @@ class DistributedSamples:
         self,
         engine: Engine,
         binned: list[Any],
-        searched: boosting_kernels.Samples,
+        searched: boosting.Samples,
         weights: np.ndarray,
         class_counts: np.ndarray,
     ) -> None:
@@ -145,7 +137,7 @@ class DistributedSamples:
             engine.task(count_contained, f"{number}", part, shared, n_classes)
             for number, part in enumerate(self._binned)
         ]
-        return engine.compute(engine.tree(add_tables, tables), quiet=True)
+        return engine.compute(engine.tree(sum, tables), quiet=True)
 
     def let_go(self) -> None:
         """Release the samples on the workers, whoever still has this object."""
@@ -193,7 +185,8 @@ def boost_partitions(
 ) -> Any:
     """Return a fitted copy of an estimator of boosted boxes."""
     fitted = _with_survey(model, survey)
-    reader = Reader(_numeric(fitted), fitted.n_features_in_, survey.classes, survey.categories)
+    unfitted = clone(fitted).set_params(categorical_features=None)  # they are numbers by then
+    reader = Reader(unfitted, fitted.n_features_in_, survey.classes, survey.categories)
     lengths = [survey.n_rows[number] for number in range(len(partitions))]
     n_samples = sum(lengths)
     random = check_random_state(model.random_state)
@@ -225,11 +218,6 @@ def _with_survey(model: Any, survey: Survey) -> Any:
     return prepared
 
 
-def _numeric(model: Any) -> Any:
-    """Return an unfitted copy for samples whose categories are numbers already."""
-    return clone(model).set_params(categorical_features=None)
-
-
 def _by_partition(rows: np.ndarray, lengths: list[int]) -> list[np.ndarray | None]:
     """Return which of its rows each partition has among some of all rows, in order."""
     starts = [0, *accumulate(lengths)]
@@ -253,11 +241,9 @@ class Reader(NamedTuple):
         X, y = split_labels(X, y)
         if is_empty(X, y):
             return np.empty((0, self.n_features)), np.empty(0, np.int32)
-        try:
+        with naming_partition(number):
             X = with_positions(X, self.categories)
             X, _, y = copy.copy(self.unfitted)._validate_samples(X, y, None)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"Partition {number}: {error}") from error
         return X, np.searchsorted(self.classes, y).astype(np.int32)
 
 
@@ -275,9 +261,8 @@ def draw_partition(
     """Return some samples of a partition, all if no rows are named."""
     X, labels = reader.read(number, X, y)
     counts = np.bincount(labels, minlength=len(reader.classes))
-    return (
-        Subsample(X, labels, counts) if rows is None else Subsample(X[rows], labels[rows], counts)
-    )
+    chosen = slice(None) if rows is None else rows
+    return Subsample(X[chosen], labels[chosen], counts)
 
 
 def join_drawn(parts: list[Subsample]) -> Subsample:
@@ -302,8 +287,7 @@ def _draw(
         engine.task(draw_partition, f"{number}", shared, rows[number], number, *partition)
         for number, partition in enumerate(partitions)
     ]
-    drawn: Subsample = engine.compute(engine.tree(join_drawn, tasks))
-    return drawn
+    return engine.compute(engine.tree(join_drawn, tasks))
 
 
 def _boost(

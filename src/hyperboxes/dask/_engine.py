@@ -1,7 +1,5 @@
 """Work on Dask: inputs as lists of partitions, and the client that runs functions on them."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError

@@ -4,8 +4,6 @@ Merging trims boxes of different classes that overlap; samples that no box conta
 again.
 """
 
-from __future__ import annotations
-
 import copy
 from dataclasses import dataclass, replace
 from numbers import Integral

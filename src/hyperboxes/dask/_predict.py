@@ -1,7 +1,5 @@
 """Predictions of a fitted model for partitions, computed when their results are."""
 
-from __future__ import annotations
-
 from inspect import signature
 from typing import Any
 

@@ -1,10 +1,10 @@
 """A first look at all partitions: features, ranges, classes, and the positions of categories."""
 
-from __future__ import annotations
-
 import copy
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -32,28 +32,18 @@ def count_categories(estimator: Any, X: Any, y: np.ndarray | None) -> Tally:
         return {}
     has_label, _ = find_labels(y, getattr(estimator, "unlabeled", None))
     labels = [label if known else None for label, known in zip(y.tolist(), has_label, strict=True)]
-    tally: Tally = {}
-    for j, (values, codes) in code_columns(X, columns).items():
-        tally[j] = {value: {} for value in values}
-        for code, label in zip(codes.tolist(), labels, strict=True):
-            if code >= 0:
-                counts = tally[j][values[code]]
-                counts[label] = counts.get(label, 0) + 1
-    return tally
+    return {
+        j: Counter((values[k], y) for k, y in zip(codes.tolist(), labels, strict=True) if k >= 0)
+        for j, (values, codes) in code_columns(X, columns).items()
+    }
 
 
 def with_positions(X: Any, categories: dict[int, Categories]) -> Any:
     """Return samples with the encoded positions of their categories, all of which are known."""
     if not categories or X is None:
         return X
-    return with_columns(X, look_up(_WithCategories(categories), code_columns(X, list(categories))))
-
-
-class _WithCategories:
-    """Stands for an estimator that has categories and nothing else."""
-
-    def __init__(self, categories: dict[int, Categories]) -> None:
-        self._categories = categories
+    estimator = SimpleNamespace(_categories=categories)  # it has nothing else
+    return with_columns(X, look_up(estimator, code_columns(X, list(categories))))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,5 @@
 """Files of the literature's models: what each stores in addition to its boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from types import NoneType
@@ -17,9 +15,9 @@ from hyperboxes._files.schema import (
     Layout,
     ModelSchema,
     NearestSchema,
+    Problems,
     bound_problems,
     categories_from_json,
-    reject,
 )
 from hyperboxes._kernels.structs import UNIT, MixedMetric
 from hyperboxes.literature.frequency import FrequencyModel, make_category_ends
@@ -72,17 +70,19 @@ class OverlapSchema(NearestSchema):
             arrays |= dict(zip(_LEVELS, vars(model.levels).values(), strict=True))
         return arrays
 
-    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
-        super().check(header, arrays, n_classes)
+    def problems(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Problems:
+        yield from super().problems(header, arrays, n_classes)
         resolution = header["resolution"]
-        if resolution not in RESOLUTIONS:
-            raise ModelFileError("how overlaps are resolved is not known")
-        if set(_ARRAYS.get(resolution, {})) != arrays.keys() & {*_CORES, *_LEVELS}:
-            raise ModelFileError("arrays are missing, or some are there that do not belong there")
+        yield "how overlaps are resolved is not known", resolution not in RESOLUTIONS
+        given, own = arrays.keys() & {*_CORES, *_LEVELS}, _ARRAYS.get(resolution, {}).keys()
+        yield "arrays are missing, or some are there that do not belong there", given != own
         if resolution == "core":
-            _check_cores(arrays)
+            sums, n_values = arrays["core_sums"], arrays["core_values"]
+            yield "a data core is not finite", ~np.isfinite(sums)
+            yield "a data core has more values than samples", n_values > arrays["counts"][:, None]
+            yield "a data core has a negative number of values", n_values < 0
         if resolution == "levels":
-            _check_levels(arrays, n_classes)
+            yield from _level_problems(arrays, n_classes)
 
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         model = super().restore(header, arrays, n_classes)
@@ -97,37 +97,23 @@ def _own(arrays: Arrays, layouts: Mapping[str, Layout]) -> list[np.ndarray]:
     return [arrays[name].astype(layout[0].replace("<", "=")) for name, layout in layouts.items()]
 
 
-def _check_cores(arrays: Arrays) -> None:
-    counts = arrays["counts"][:, np.newaxis]
-    reject(
-        {
-            "a data core is not finite": ~np.isfinite(arrays["core_sums"]),
-            "a data core has more values than samples": arrays["core_values"] > counts,
-            "a data core has a negative number of values": arrays["core_values"] < 0,
-        }
-    )
-
-
-def _check_levels(arrays: Arrays, n_classes: int) -> None:
-    reject(bound_problems("a region", arrays["region_lower"], arrays["region_upper"]))
-    reject(bound_problems("a box of a region", arrays["inner_lower"], arrays["inner_upper"]))
+def _level_problems(arrays: Arrays, n_classes: int) -> Problems:
+    yield from bound_problems("a region", arrays["region_lower"], arrays["region_upper"])
+    yield from bound_problems("a box of a region", arrays["inner_lower"], arrays["inner_upper"])
     starts, labels, counts = (
         arrays[name] for name in ("region_starts", "inner_labels", "inner_counts")
     )
-    reject(
-        {
-            "a level is invalid": arrays["region_levels"] < 1,
-            "boxes of regions do not begin with the first": starts[0] != 0,
-            "boxes of regions do not end with the last": starts[-1] != len(labels),
-            "a region has no box": np.diff(starts) < 1,
-            "a box of a region has a label that is no class": (labels < -1) | (labels >= n_classes),
-            "a box of a region holds no sample": counts < 1,
-            "there are too many samples": counts.sum(dtype=np.float64) >= TOO_MANY,
-        }
-    )
+    is_unknown = (labels < -1) | (labels >= n_classes)
+    yield "a level is invalid", arrays["region_levels"] < 1
+    yield "boxes of regions do not begin with the first", starts[0] != 0
+    yield "boxes of regions do not end with the last", starts[-1] != len(labels)
+    yield "a region has no box", np.diff(starts) < 1
+    yield "a box of a region has a label that is no class", is_unknown
+    yield "a box of a region holds no sample", counts < 1
+    yield "there are too many samples", counts.sum(dtype=np.float64) >= TOO_MANY
     if len(labels):
         n_labelled = np.add.reduceat((labels >= 0).astype(np.int64), starts[:-1])
-        reject({"the boxes of a region have no label": n_labelled == 0})
+        yield "the boxes of a region have no label", n_labelled == 0
 
 
 class TieSchema(NearestSchema):
@@ -179,26 +165,18 @@ class LevelSchema(ModelSchema):
         starts = np.cumsum([0, *(len(level["labels"]) for level in levels)])
         return levels[0] | rows | {"level_starts": starts}
 
-    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
-        levels, thetas, level = header["levels"], header["thetas"], header["level"]
-        starts = arrays["level_starts"]
-        n_levels = len(levels)
-        if not len(thetas) == n_levels == len(starts) - 1 or n_levels == 0:
-            raise ModelFileError("there is not a size for each level")
+    def problems(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Problems:
+        levels, thetas, starts = header["levels"], header["thetas"], arrays["level_starts"]
+        has_sizes = len(thetas) == len(levels) == len(starts) - 1 and len(levels) > 0
         is_number = all(type(theta) is float and 0 < theta < np.inf for theta in thetas)
-        if not is_number or type(level) is bool:
-            raise ModelFileError("its levels are not known")
-        reject(
-            {
-                "levels do not begin with the first box": starts[0] != 0,
-                "levels do not end with the last box": starts[-1] != len(arrays["labels"]),
-                "a level has no box": np.diff(starts) < 1,
-            }
-        )
+        is_known = is_number and type(header["level"]) is not bool
+        yield "there is not a size for each level", not has_sizes
+        yield "its levels are not known", not (is_known and all(map(_is_header, levels)))
+        yield "levels do not begin with the first box", starts[0] != 0
+        yield "levels do not end with the last box", starts[-1] != len(arrays["labels"])
+        yield "a level has no box", np.diff(starts) < 1
         for of_level, part in zip(levels, _parts(arrays), strict=True):
-            if not _is_header(of_level):
-                raise ModelFileError("its levels are not known")
-            _LEVEL.check(of_level, part, n_classes)
+            yield from _LEVEL.problems(of_level, part, n_classes)
 
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         levels = [
@@ -251,27 +229,27 @@ class CountSchema(NearestSchema):
         arrays, counts = super().read_arrays(model), model.value_counts()
         return arrays | {"value_counts": counts} if counts.size else arrays
 
-    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
-        super().check(header, arrays, n_classes)
+    def problems(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Problems:
+        yield from super().problems(header, arrays, n_classes)
         lower, counts = arrays["lower"], arrays["counts"]
         features, owners = _read_categories(header, lower.shape[1])
         held = arrays.get("value_counts", np.empty((len(counts), 0), np.int64))
-        if held.shape[1] != len(owners):
-            raise ModelFileError("other categories are counted than there are")
+        yield "other categories are counted than there are", held.shape[1] != len(owners)
         if "scale_low" in arrays:
             ends = arrays["scale_low"][features], arrays["scale_high"][features]
-            reject({"a categorical feature is scaled": [(ends[0] != 0.0), (ends[1] != 1.0)]})
-        reject(
-            {
-                "a category is counted less than never": held < 0,
-                "a category is counted too often": held > counts[:, np.newaxis],
-                "a box has bounds in a categorical feature": ~np.isnan(lower[:, features]),
-            }
-        )
+            yield "a categorical feature is scaled", [(ends[0] != 0.0), (ends[1] != 1.0)]
+        yield "a category is counted less than never", held < 0
+        yield "a category is counted too often", held > counts[:, np.newaxis]
+        yield "a box has bounds in a categorical feature", ~np.isnan(lower[:, features])
         known = np.zeros((len(features), len(counts)), np.int64)
         np.add.at(known, owners, held.T)
-        reject({"a feature has more categories than samples": known > counts})
-        _check_mixture(header["mixture"], lower.shape[1] - len(features))
+        yield "a feature has more categories than samples", known > counts
+        mixture, n_numbers = header["mixture"], lower.shape[1] - len(features)
+        types = {name: type(value) for name, value in mixture.items()}
+        yield "how numbers and categories decide is not known", types != _TYPES
+        possible = 0.0 <= mixture["alpha"] <= 1.0 and 0.0 <= mixture["delta"] < np.inf
+        possible &= mixture["n_numbers"] == n_numbers
+        yield "how numbers and categories decide is invalid", not possible
 
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         model = super().restore(header, arrays, n_classes)
@@ -304,21 +282,18 @@ class EndSchema(NearestSchema):
         ends = {"category_ends": categories.ends, "category_distances": categories.distances}
         return arrays | ends if len(model.features) else arrays
 
-    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
-        super().check(header, arrays, n_classes)
+    def problems(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Problems:
+        yield from super().problems(header, arrays, n_classes)
         ends, distances = _read_ends(arrays)
         features, sizes = _read_sizes(header, arrays["lower"].shape[1])
-        if ends.shape[1] != len(features) or len(distances) != (sizes**2).sum():
-            raise ModelFileError("it has ends or distances of other categories than there are")
+        is_other = ends.shape[1] != len(features) or len(distances) != (sizes**2).sum()
         is_unset, has_bounds = ends < 0, ~np.isnan(arrays["lower"][:, features])
-        reject(
-            {
-                "a box has bounds in a categorical feature": has_bounds,
-                "an end of a box is no category": (ends < -1) | (ends >= sizes[:, np.newaxis]),
-                "a box has one end without the other": is_unset[..., 0] != is_unset[..., 1],
-                "categories have an invalid distance": ~((distances >= 0) & (distances <= 1)),
-            }
-        )
+        yield "it has ends or distances of other categories than there are", is_other
+        yield "a box has bounds in a categorical feature", has_bounds
+        yield "an end of a box is no category", (ends < -1) | (ends >= sizes[:, np.newaxis])
+        yield "a box has one end without the other", is_unset[..., 0] != is_unset[..., 1]
+        is_share = (distances >= 0) & (distances <= 1)
+        yield "categories have an invalid distance", ~is_share
 
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         model = super().restore(header, arrays, n_classes)
@@ -349,11 +324,3 @@ def _read_categories(header: Mapping[str, Any], n_features: int) -> tuple[np.nda
     if sorted(positions) != (np.arange(len(positions)) * UNIT).tolist():
         raise ModelFileError("its categories are not numbered")
     return find_owners(categories)
-
-
-def _check_mixture(mixture: dict[str, Any], n_numbers: int) -> None:
-    if {name: type(value) for name, value in mixture.items()} != _TYPES:
-        raise ModelFileError("how numbers and categories decide is not known")
-    possible = 0.0 <= mixture["alpha"] <= 1.0 and 0.0 <= mixture["delta"] < np.inf
-    if not (possible and mixture["n_numbers"] == n_numbers):
-        raise ModelFileError("how numbers and categories decide is invalid")

@@ -1,7 +1,5 @@
 """`FrequencyGFMM`: categories with distances, and boxes with two of them in each feature."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar

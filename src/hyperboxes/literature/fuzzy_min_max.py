@@ -1,8 +1,7 @@
 """Simpson's fuzzy min-max network, its variants EFMNN, KNEFMNN and RFMNN, and its clustering."""
 
-from __future__ import annotations
-
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
@@ -27,6 +26,12 @@ from hyperboxes._models.samples import Samples, slices
 # Comparisons of a sample with a box in a feature at a time: some megabytes.
 _COMPARISONS_AT_ONCE = 1_000_000
 
+
+def compared_slices(n_rows: int, n_comparisons: int) -> Iterator[slice]:
+    """Yield rows that can be compared with everything at once, with so many comparisons each."""
+    return slices(n_rows, max(_COMPARISONS_AT_ONCE // n_comparisons, 1))
+
+
 # The growth options of each variant.
 _VARIANTS: dict[str, dict[str, Any]] = {
     "fmnn": {"size": "sum", "overlap": "printed", "resolution": "contract"},
@@ -46,16 +51,9 @@ class TieModel(BoxModel):
 
     by_corners: bool = False
 
-    def find_nearest(
-        self,
-        xl: np.ndarray,
-        xu: np.ndarray,
-        *,
-        winners_only: bool = False,
-        distances: np.ndarray | None = None,
-    ) -> ClassScores:
+    def find_nearest(self, xl: np.ndarray, xu: np.ndarray, **options: Any) -> ClassScores:
         """Return the nearest boxes of each class; where classes tie, only one of them has votes."""
-        nearest = super().find_nearest(xl, xu, winners_only=winners_only)
+        nearest = super().find_nearest(xl, xu, **options)
         votes, single = nearest.tie_counts, nearest.oldest_singleton
         tied = self.find_tied(nearest.scores)
         winner = self.find_nearest_centre(xl[tied], xu[tied])
@@ -84,7 +82,7 @@ class TieModel(BoxModel):
         own = np.flatnonzero(labels != NO_LABEL)
         lower, upper = lower[own], upper[own]
         winner = np.empty(len(xl), np.int64)
-        for rows in slices(len(xl), max(1, _COMPARISONS_AT_ONCE // lower.size)):
+        for rows in compared_slices(len(xl), lower.size):
             low, high = xl[rows, None], xu[rows, None]
             if self.by_corners:
                 away = np.abs(low - lower) + np.abs(high - upper)

@@ -1,7 +1,5 @@
 """`MultiGranularGFMM`: small boxes on parts of the samples, then fewer, larger ones of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -159,11 +157,8 @@ class MultiGranularGFMM(BoxClassifier):
 
     @property
     def _decided_otherwise(self) -> str:
-        return (
-            "all levels vote; take one of them, such as model.levels_[-1]"
-            if self._model.votes
-            else ""
-        )
+        advice = "all levels vote; take one of them, such as model.levels_[-1]"
+        return advice if self._model.votes else ""
 
     def __init__(
         self,
@@ -278,15 +273,14 @@ class MultiGranularGFMM(BoxClassifier):
         check_is_fitted(self)
         names = ImprovedOnlineGFMM().get_params(deep=False).keys() - {"theta", "overlap"}
         params = {name: getattr(self, name) for name in names}
-        pairs = zip(self._model.thetas, self._model.levels, strict=False)
-        return [self._as_estimator(level, theta=theta, **params) for theta, level in pairs]
-
-    def _as_estimator(self, level: BoxModel, **params: Any) -> ImprovedOnlineGFMM:
-        estimator = ImprovedOnlineGFMM(**params)
-        boxes = BoxStore.of_rows(*level.boxes.rows, n_classes=level.boxes.n_classes)
-        boxes.n_candidates = level.boxes.n_candidates
-        estimator.__dict__.update(data_attributes(self), _model=level.with_boxes(boxes))
-        return estimator
+        levels = []
+        for theta, level in zip(self._model.thetas, self._model.levels, strict=False):
+            boxes = BoxStore.of_rows(*level.boxes.rows, n_classes=level.boxes.n_classes)
+            boxes.n_candidates = level.boxes.n_candidates
+            levels.append(ImprovedOnlineGFMM(theta=theta, **params))
+            attributes = data_attributes(self) | {"_model": level.with_boxes(boxes)}
+            levels[-1].__dict__.update(attributes)
+        return levels
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the class that the chosen level, or most of the levels, give each sample.

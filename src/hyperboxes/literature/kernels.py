@@ -1,7 +1,5 @@
 """Kernels of boxes that count categories (`MixedGFMM`), or have two of them (`FrequencyGFMM`)."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

@@ -3,16 +3,13 @@
 `export_text` and `export_frame` find these functions by the registry.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
 
 from hyperboxes._readers.fitted import FittedModel
-from hyperboxes._readers.rounding import Rounding
 from hyperboxes._readers.rules import RuleNotes
-from hyperboxes._readers.text import condition_text
+from hyperboxes._readers.text import Rounding, condition_text
 
 # So many exceptions of a rule are written.
 _MOST_EXCEPTIONS = 5

@@ -1,7 +1,5 @@
 """`matrix_gfmm`: online learning as array operations over all boxes, on any device."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -104,9 +102,10 @@ def matrix_gfmm(
     n_boxes = n_candidates = 0
     for row in range(X.shape[0]):
         if n_boxes == labels.shape[0]:
+            arrays, n_more = (lower, upper, labels, counts), max(n_boxes, _CAPACITY)
             lower, upper, labels, counts = (
-                _with_room(xp, array, max(n_boxes, _CAPACITY))
-                for array in (lower, upper, labels, counts)
+                xp.concat([old, xp.zeros((n_more, *old.shape[1:]), dtype=old.dtype, device=on)])
+                for old in arrays
             )
         x, label = X[row, :], y[row]
         V, W = lower[:n_boxes, :], upper[:n_boxes, :]
@@ -171,12 +170,6 @@ def _check_samples(X: Any, y: Any) -> tuple[Any, Any]:
     if not bool(xp.all(xp.isfinite(X))):
         raise ValueError("X has NaN or infinite numbers: impute them or leave out their samples.")
     return xp, on
-
-
-def _with_room(xp: Any, array: Any, n_rows: int) -> Any:
-    """Return an array with so many rows more."""
-    room = xp.zeros((n_rows, *array.shape[1:]), dtype=array.dtype, device=array.device)
-    return xp.concat([array, room])
 
 
 def _indices(xp: Any, mask: Any) -> list[int]:

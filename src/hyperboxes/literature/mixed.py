@@ -1,9 +1,7 @@
 """`MixedGFMM`: boxes in the numbers that count categories (EIOL-GFMM), as an estimator."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -21,11 +19,9 @@ from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import ClassScores
 from hyperboxes._models.categories import Categories, Column, sort_key
 from hyperboxes._models.model import BoxModel
-from hyperboxes._models.samples import frozen, slices
+from hyperboxes._models.samples import frozen
+from hyperboxes.literature.fuzzy_min_max import compared_slices
 from hyperboxes.literature.kernels import rank_mixed
-
-# Ranks of boxes that are computed at a time.
-_MOST_RANKS = 1_000_000
 
 
 class CountingBoxStore(BoxStore):
@@ -84,17 +80,10 @@ class RankedModel(BoxModel):
 
     def _ranks(self, xl: np.ndarray, xu: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield slices of the samples with their ranks."""
-        for rows in slices(len(xl), max(1, _MOST_RANKS // len(self.boxes))):
+        for rows in compared_slices(len(xl), len(self.boxes)):
             yield rows, self.ranks(xl[rows], xu[rows])
 
-    def find_nearest(
-        self,
-        xl: np.ndarray,
-        xu: np.ndarray,
-        *,
-        winners_only: bool = False,
-        distances: np.ndarray | None = None,
-    ) -> ClassScores:
+    def find_nearest(self, xl: np.ndarray, xu: np.ndarray, **options: Any) -> ClassScores:
         """Return the nearest boxes of each class of all."""
         boxes, shape = self.boxes, (len(xl), self.boxes.n_classes)
         best, votes, single = np.full(shape, -np.inf), *np.zeros((2, *shape), np.int64)
@@ -153,15 +142,6 @@ class MixedModel(RankedModel):
         found = np.empty((len(xl), len(self.boxes)))
         rank_mixed(xl, xu, self.boxes.arrays, self.membership.metric, *self.mixed, found)
         return found
-
-    def counts_of(self, feature: int) -> np.ndarray:
-        """Return how many samples of each box have each value of a categorical feature."""
-        return self.value_counts()[:, self.values_of(feature)]
-
-    def values_of(self, feature: int) -> np.ndarray:
-        """Return the numbers of the values of a categorical feature."""
-        i = int(np.flatnonzero(self.features == feature)[0])
-        return np.flatnonzero(self.owners == i)
 
     def value_counts(self) -> np.ndarray:
         """Return how many samples of each box have each value, new ones, too."""
@@ -304,7 +284,9 @@ class MixedGFMM(OnlineMixin, BoxClassifier):
     def category_counts_(self) -> dict[Any, np.ndarray]:
         """How many samples of each box have each value, by feature."""
         check_is_fitted(self)
-        counted = (self._model.counts_of(feature) for feature in known_categories(self))
+        model, counts = self._model, self._model.value_counts()
+        owners = np.searchsorted(model.features, list(known_categories(self)))
+        counted = (counts[:, model.owners == owner] for owner in owners)
         return dict(zip(self.categories_, counted, strict=True))
 
     def _growth_options(self) -> dict[str, Any]:
@@ -322,7 +304,23 @@ class MixedGFMM(OnlineMixin, BoxClassifier):
     def _update_categories(
         known: dict[int, Categories], columns: dict[int, Column]
     ) -> dict[int, Categories]:
-        return number_categories(known, {j: column.values for j, column in columns.items()})
+        """Give numbers to values that were not known before, after those that were.
+
+        Features come in turn. Places stand for these numbers, because counts need no order.
+        """
+        numbered, n_known = {}, sum(len(categories.values) for categories in known.values())
+        for feature, column in sorted(columns.items()):
+            before = known.get(feature)
+            old, positions = (
+                ((), np.empty(0)) if before is None else (before.values, before.positions)
+            )
+            new = sorted(set(column.values) - set(old), key=sort_key)
+            positions = np.append(positions, (n_known + np.arange(len(new))) * UNIT)
+            n_known += len(new)
+            if n_known * UNIT > 1.0:
+                raise ValueError(f"There are more than {round(1 / UNIT):,} categories.")
+            numbered[feature] = Categories((*old, *new), positions, positions, {}, 0.0, 0.0)
+        return numbered
 
     @property
     def _decided_otherwise(self) -> str:
@@ -345,24 +343,3 @@ class MixedGFMM(OnlineMixin, BoxClassifier):
         )
         model.boxes = CountingBoxStore(lower.shape[1], n_classes)
         return MixedModel(**vars(model), features=features, owners=owners, mixture=mixture)
-
-
-def number_categories(
-    known: Mapping[int, Categories], columns: Mapping[int, Sequence[Any]]
-) -> dict[int, Categories]:
-    """Give numbers to values that were not known before, after those that were.
-
-    Features come in turn. Places stand for these numbers. That is for learners that count values
-    and have no order.
-    """
-    numbered, n_known = {}, sum(len(categories.values) for categories in known.values())
-    for feature in sorted(columns):
-        before = known.get(feature)
-        old, positions = ((), np.empty(0)) if before is None else (before.values, before.positions)
-        new = sorted(set(columns[feature]) - set(old), key=sort_key)
-        positions = np.append(positions, (n_known + np.arange(len(new))) * UNIT)
-        n_known += len(new)
-        if n_known * UNIT > 1.0:
-            raise ValueError(f"There are more than {round(1 / UNIT):,} categories.")
-        numbered[feature] = Categories((*old, *new), positions, positions, {}, 0.0, 0.0)
-    return numbered

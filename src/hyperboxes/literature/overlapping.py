@@ -1,8 +1,5 @@
 """`OverlappingFuzzyMinMax`: boxes of several classes overlap, and prediction resolves the class."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -21,19 +18,14 @@ from hyperboxes._learning.online import learn_boxes, learn_online
 from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import ClassScores, predicted_classes
-from hyperboxes._models.hyperboxes import Hyperboxes, ReadOnlyArrays
+from hyperboxes._models.hyperboxes import ReadOnlyArrays
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.records import closeness, sum_in_order
-from hyperboxes._models.samples import Samples, frozen, slices
-
-# How overlaps are resolved.
-RESOLUTIONS = ("exclude", "compensate", "core", "levels")
+from hyperboxes._models.samples import Intervals, Samples, frozen
+from hyperboxes.literature.fuzzy_min_max import compared_slices
 
 # Where the oldest box wins ties, a box has this many votes less its index.
 MOST_VOTES = 2**40
-
-# Comparisons of a sample with a box in a feature at a time: some megabytes.
-_COMPARISONS_AT_ONCE = 1_000_000
 
 # How boxes grow, for each way to settle overlaps.
 _GROWTH = {
@@ -42,6 +34,7 @@ _GROWTH = {
     "core": {"resolution": "keep"},
     "levels": {"resolution": "keep", "similarity": "centre"},
 }
+RESOLUTIONS = tuple(_GROWTH)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,18 +162,11 @@ class OverlapModel(BoxModel):
     cores: Cores | None = None
     levels: Levels | None = None
 
-    def find_nearest(
-        self,
-        xl: np.ndarray,
-        xu: np.ndarray,
-        *,
-        winners_only: bool = False,
-        distances: np.ndarray | None = None,
-    ) -> ClassScores:
+    def find_nearest(self, xl: np.ndarray, xu: np.ndarray, **options: Any) -> ClassScores:
         """Return the nearest boxes of each class, after overlaps of classes are resolved."""
         if (resolve := _RESOLVERS.get(self.resolution)) is not None:
             return resolve(self, xl, xu)
-        return super().find_nearest(xl, xu, winners_only=winners_only)
+        return super().find_nearest(xl, xu, **options)
 
     def deciding_boxes(
         self, xl: np.ndarray, xu: np.ndarray, used: np.ndarray
@@ -201,34 +187,17 @@ class OverlapModel(BoxModel):
             self.cores = cores.with_samples(xl, xu, np.where(joined < 0, -1 - joined, joined))
 
     def pairs(self) -> np.ndarray:
-        """Return the pairs of boxes of two classes that share a point."""
-        return find_pairs(*self.boxes.rows[:3])
-
-    def regions(self, boxes: Hyperboxes) -> OverlapRegions:
-        """Return the regions, each an intersection of two boxes, in the units of the data.
-
-        The boxes are those of the model in these units.
-        """
-        pairs = self.pairs()
-        return OverlapRegions(*region_bounds(boxes.lower, boxes.upper, pairs), pairs)
-
-
-def find_pairs(lower: np.ndarray, upper: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the pairs of boxes of two classes that share a point, as far as is known."""
-    pairs = [np.empty((0, 2), np.int64)]
-    for box in range(len(labels)):
-        if labels[box] == NO_LABEL:
-            continue
-        later = (
-            box
-            + 1
-            + np.flatnonzero((labels[box + 1 :] != labels[box]) & (labels[box + 1 :] != NO_LABEL))
-        )
-        for j in range(lower.shape[1]):  # each feature leaves fewer to compare in the next
-            is_apart = (lower[later, j] > upper[box, j]) | (upper[later, j] < lower[box, j])
-            later = later[~is_apart]
-        pairs.append(np.column_stack([np.full(len(later), box), later]))
-    return np.concatenate(pairs)
+        """Return the pairs of boxes of two classes that share a point, as far as is known."""
+        lower, upper, labels, _ = self.boxes.rows
+        pairs = [np.empty((0, 2), np.int64)]
+        for box in np.flatnonzero(labels != NO_LABEL).tolist():
+            is_other = (labels != labels[box]) & (labels != NO_LABEL)
+            later = np.flatnonzero(is_other[box:]) + box
+            for j in range(lower.shape[1]):  # each feature leaves fewer to compare in the next
+                is_apart = (lower[later, j] > upper[box, j]) | (upper[later, j] < lower[box, j])
+                later = later[~is_apart]
+            pairs.append(np.column_stack([np.full(len(later), box), later]))
+        return np.concatenate(pairs)
 
 
 def region_bounds(
@@ -237,22 +206,6 @@ def region_bounds(
     """Return the corners of what pairs of boxes share; known where one of them is."""
     first, second = pairs.T
     return np.fmax(lower[first], lower[second]), np.fmin(upper[first], upper[second])
-
-
-def find_overlap_degree(
-    model: OverlapModel, pairs: np.ndarray, xl: np.ndarray, xu: np.ndarray
-) -> np.ndarray:
-    """Return the largest membership of samples in what pairs of boxes share."""
-    lower, upper = region_bounds(model.boxes.lower, model.boxes.upper, pairs)
-    with np.errstate(over="ignore"):
-        gaps = np.fmax(xu[:, None] - upper, lower - xl[:, None])
-        return model.membership.degree(gaps).max(axis=1, initial=0.0)
-
-
-def in_overlap(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-    """Return which samples boxes of more than one class contain."""
-    best = BoxModel.find_nearest(model, xl, xu).scores
-    return (best == 1.0).sum(axis=1) > 1
 
 
 def _compensate(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> ClassScores:
@@ -283,10 +236,8 @@ def _find_compensation(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> n
         meet &= labels[boxes, None] != labels[boxes]
         contain = ((v[:, None] < v) & (w < w[:, None])).all(axis=2)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            to_upper, to_lower = (
-                np.where(w != 0.0, high / w, 1.0),
-                np.where(low != 0.0, v / low, 1.0),
-            )
+            to_upper = np.where(w != 0.0, high / w, 1.0)
+            to_lower = np.where(low != 0.0, v / low, 1.0)
         nearness = np.fmax(to_upper, to_lower)
         nearness = sum_in_order(np.where(np.isnan(v) | np.isnan(low), 1.0, nearness)) / len(low)
         is_cut = (meet & ~contain.T).any(axis=1)
@@ -304,7 +255,7 @@ def _compare_cores(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> Class
     lower, upper, labels, _ = model.boxes.rows
     cores = (model.cores or Cores.none(lower.shape[1])).means(lower, upper)
     ranks = np.empty((len(xl), len(labels)))
-    for rows in _slices(len(xl), lower.size):
+    for rows in compared_slices(len(xl), lower.size):
         low, high = xl[rows, None], xu[rows, None]
         with np.errstate(over="ignore"):
             away = sum_in_order(np.nan_to_num(np.abs((low + high) / 2 - cores))) / lower.shape[1]
@@ -337,7 +288,7 @@ def _compare_levels(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> Clas
     levels = model.levels or Levels.none(xl.shape[1])
     shape = len(xl), boxes.n_classes
     nearest = np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64)
-    for part in _slices(len(xl), max(levels.lower.size, 1)):
+    for part in compared_slices(len(xl), max(levels.lower.size, 1)):
         networks = levels.find_network(xl[part], xu[part])
         for network in np.unique(networks).tolist():
             rows = part.start + np.flatnonzero(networks == network)
@@ -349,7 +300,7 @@ def _compare_levels(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> Clas
             else:
                 lower, upper, labels, _ = boxes.rows
                 ages = np.arange(len(boxes))
-            for some in _slices(len(rows), lower.size):
+            for some in compared_slices(len(rows), lower.size):
                 ranks = _rank_by_mean_square(xl[rows[some]], xu[rows[some]], lower, upper)
                 found = _best_of_classes(ranks, labels, ages, boxes.n_classes)
                 for column, values in zip(nearest, found[:3], strict=True):
@@ -382,11 +333,6 @@ def _best_of_classes(
         best[:, label] = ranks[np.arange(len(ranks)), first]
         votes[:, label] = MOST_VOTES - ages[first]
     return ClassScores(best, votes, np.full(shape, MOST_VOTES), np.zeros(len(ranks)))
-
-
-def _slices(n_rows: int, n_comparisons: int) -> Iterator[slice]:
-    """Yield rows that can be compared with everything at once."""
-    return slices(n_rows, max(_COMPARISONS_AT_ONCE // n_comparisons, 1))
 
 
 _RESOLVERS = {"compensate": _compensate, "core": _compare_cores, "levels": _compare_levels}
@@ -454,9 +400,8 @@ def _find_regions(
 ) -> dict[tuple[int, int], np.ndarray]:
     """Return the samples, as positions in `rows`, that pairs of boxes of two classes contain."""
     lower, upper, labels, _ = network.boxes.rows
-    size = max(_COMPARISONS_AT_ONCE // lower.size, 1)
     found: dict[tuple[int, int], list[int]] = {}
-    for part in slices(len(network.rows), size):
+    for part in compared_slices(len(network.rows), lower.size):
         rows = network.rows[part]
         misses = ((xu[rows, None] > upper) | (xl[rows, None] < lower)).any(axis=2)
         holds = np.logical_not(misses) & (labels != NO_LABEL)
@@ -657,7 +602,8 @@ class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
     @property
     def regions_(self) -> OverlapRegions:
         """The class overlaps in data units."""
-        return self._model.regions(self.hyperboxes_)
+        boxes, pairs = self.hyperboxes_, self._model.pairs()
+        return OverlapRegions(*region_bounds(boxes.lower, boxes.upper, pairs), pairs)
 
     @reads
     def contention(self, X: Any, X_upper: Any = None) -> np.ndarray:
@@ -671,13 +617,16 @@ class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
             The membership in the nearest of the regions, from 0 to 1; 0 where there is no region.
         """
         self._check_can_predict()
-        pairs = self._model.pairs()
-        return self._map_slices(
-            lambda part: find_overlap_degree(self._model, pairs, *part.scaled()),
-            X,
-            X_upper,
-            max(1, len(pairs) * self.n_features_in_),
-        )
+        model, pairs = self._model, self._model.pairs()
+        lower, upper = region_bounds(model.boxes.lower, model.boxes.upper, pairs)
+
+        def find_degrees(part: Intervals) -> np.ndarray:
+            xl, xu = part.scaled()
+            with np.errstate(over="ignore"):
+                gaps = np.fmax(xu[:, None] - upper, lower - xl[:, None])
+                return model.membership.degree(gaps).max(axis=1, initial=0.0)
+
+        return self._map_slices(find_degrees, X, X_upper, max(1, lower.size))
 
     @reads
     def in_overlap(self, X: Any, X_upper: Any = None) -> np.ndarray:
@@ -692,6 +641,9 @@ class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
             samples, rather than take what `predict` makes of them, look here.
         """
         self._check_can_predict()
-        return self._map_slices(
-            lambda part: in_overlap(self._model, *part.scaled()), X, X_upper, len(self.classes_)
-        )
+
+        def find_overlaps(part: Intervals) -> np.ndarray:
+            best = BoxModel.find_nearest(self._model, *part.scaled()).scores
+            return (best == 1.0).sum(axis=1) > 1
+
+        return self._map_slices(find_overlaps, X, X_upper, len(self.classes_))
