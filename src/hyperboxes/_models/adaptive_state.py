@@ -12,6 +12,7 @@ from hyperboxes._kernels.adaptive import (
     N_COUNTERS,
     SAMPLES,
     SMALLEST_GAP,
+    UNKNOWN_GAP,
     Memory,
     Workspace,
 )
@@ -28,7 +29,15 @@ NEIGHBORS = (1, 3, 7, 15)
 # How strongly the weights of experts grow with their scores.
 SHARPNESS = 50.0
 
-__all__ = ["HORIZONS", "NEIGHBORS", "SHARPNESS", "SMALLEST_GAP", "AdaptiveState", "expert_weights"]
+__all__ = [
+    "HORIZONS",
+    "NEIGHBORS",
+    "SHARPNESS",
+    "SMALLEST_GAP",
+    "UNKNOWN_GAP",
+    "AdaptiveState",
+    "expert_weights",
+]
 
 _MIN_CAPACITY = 64
 
