@@ -5,7 +5,8 @@
 - tables: CSV files are damaged, and trained on. An error is one of the command line's own.
 - kills: `fit`, `stream --save-every` and `save` are killed at a random moment. What was saved
   loads, and a resumed stream ends with the predictions of an uninterrupted one.
-- exports: predictions in Python, SQL (SQLite) and ONNX are compared.
+- exports: predictions in Python, SQL (SQLite), ONNX and the page (Chromium, if there is one) are
+  compared.
 - threads: three predict, copy and save, while another one learns. What they find must be what the
   model finds before or after some batch.
 - writers: four processes save to one file, which loads at any time; a third of them is killed.
@@ -24,7 +25,9 @@ import io
 import json
 import os
 import random
+import re
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -51,6 +54,7 @@ import hyperboxes as hb
 from benchmarks.harness import command, machine, progress, table
 from hyperboxes._cli import main as command_line
 from hyperboxes._estimators.capabilities import read_record
+from hyperboxes._estimators.validation import NUMBERS, validate_samples
 from hyperboxes._learning import boosting
 from hyperboxes._models import executor
 from hyperboxes.literature import MixedGFMM
@@ -178,8 +182,6 @@ def _agree(model: Any, X: pd.DataFrame, y: np.ndarray) -> str:
     predicted = model.predict(X)
     if isinstance(model, MixedGFMM) or not hasattr(model, "classes_"):
         return ""
-    from hyperboxes._estimators.validation import NUMBERS, validate_samples
-
     samples = validate_samples(model, X, reset=False, **NUMBERS)
     expected = model.classes_[executor.evaluate(read_record(model), samples, samples).winners]
     return "" if (predicted == expected).all() else "predict differs from the executor"
@@ -359,13 +361,35 @@ def _kill_stream(
 # --- Exports --------------------------------------------------------------------------------------
 
 
+_PREDICT_ALL = """<script>document.title = JSON.stringify(ROWS.map((row) => {
+  const values = row.map((value) => value ?? NaN);
+  return explainValues(report.samples[0], values, values).predicted;
+}));</script></body>"""
+
+
+def predict_in_page(model: Any, X: pd.DataFrame, y: np.ndarray) -> np.ndarray:
+    """Return what the page of a model predicts in Chromium; its policy against scripts is off."""
+    samples = validate_samples(model, X, reset=False, **NUMBERS)
+    rows = json.dumps(np.where(np.isnan(samples), None, samples).tolist())
+    page = hb.export_html(model, X[:2], y[:2], max_rules=None)
+    page = re.sub("<meta[^>]*Content-Security-Policy[^>]*>", "", page)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "page.html")
+        path.write_text(page.replace("</body>", _PREDICT_ALL.replace("ROWS", rows)), "utf-8")
+        words = ["chromium", "--headless=new", "--no-sandbox", f"--user-data-dir={folder}/profile"]
+        words += ["--dump-dom", path.as_uri()]
+        shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    title = re.search("<title>(.*?)</title>", shown)
+    return model.classes_[json.loads(title[1] if title else "[]")]
+
+
 def try_exports(seed: int, count: int) -> Iterator[str]:
     """Yield for each row whether exports predict as Python does."""
     import onnxruntime
 
     models = make_models(seed)
     for name in ("nearest", "additive"):
-        X, _ = make_table(seed + 1, count // 2)
+        X, y = make_table(seed + 1, count // 2)
         X.loc[::50, "kind"] = "never seen"
         model = models[name]
         expected = model.predict(X)
@@ -384,6 +408,9 @@ def try_exports(seed: int, count: int) -> Iterator[str]:
         }
         for is_same in session.run(["label"], inputs)[0] == expected:
             yield f"ONNX, {name}: {'equal' if is_same else 'DIFFERENT'}"
+        if shutil.which("chromium"):
+            for is_same in predict_in_page(model, X, y) == expected:
+                yield f"page, {name}: {'equal' if is_same else 'DIFFERENT'}"
 
 
 # --- Threads and processes ------------------------------------------------------------------------
