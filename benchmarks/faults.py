@@ -579,21 +579,21 @@ def try_dask(seed: int, count: int) -> Iterator[str]:
     boosting.MAX_SEARCHED = 2000  # so that the workers keep the samples
     rng, work, n_of_workers = random.Random(seed), make_work(), count - count // 10
     with start_cluster() as client:
-        expected, longest, number, pid = {}, {}, 0, 0
+        expected, longest, number, killed = {}, {}, 0, 0
         for name, do in work.items():
             do(client)
             begun = time.perf_counter()
             expected[name], longest[name] = do(client), time.perf_counter() - begun
         while number < n_of_workers:
             name = list(work)[number % len(work)]
-            pid = rng.choice(find_workers(client, pid))
+            pid = rng.choice(find_workers(client, killed))
             timer = threading.Timer(rng.uniform(0.0, longest[name]), os.kill, (pid, signal.SIGKILL))
             timer.start()
             found = _trial(lambda name=name: work[name](client).hex())
             if timer.is_alive():
                 timer.cancel()
                 continue
-            number += 1
+            number, killed = number + 1, pid
             what = "the same result" if found == expected[name].hex() else f"DIFFERENT {found[:80]}"
             yield f"{name}, a worker killed: {what}"
     for number in range(count // 10):
