@@ -550,18 +550,31 @@ def make_work() -> dict[str, Callable[[Any], bytes]]:
 def start_cluster() -> Iterator[Any]:
     """Yield a client of two workers and a scheduler, each a process of its own."""
     import dask
-    from distributed.deploy.subprocess import SubprocessCluster
+    from distributed import Client
 
     dask.config.set({"distributed.comm.timeouts.connect": "3s"})
-    cluster = SubprocessCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
-    client = cluster.get_client()
-    try:
-        client.wait_for_workers(2)
-        yield client
-    finally:
-        with suppress(OSError, TimeoutError):  # because the scheduler may be dead
-            client.close()
-            cluster.close()
+    with tempfile.TemporaryDirectory() as folder:
+        file = str(Path(folder, "scheduler.json"))
+        of_both = ["--scheduler-file", file, "--no-dashboard"]
+        parts = ["scheduler", "--port", "0"], ["worker", "--nworkers", "2", "--nthreads", "1"]
+        processes = [
+            subprocess.Popen(
+                [sys.executable, "-m", "dask", *part, *of_both],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            for part in parts
+        ]
+        client = Client(scheduler_file=file, timeout=60)
+        try:
+            client.wait_for_workers(2)
+            yield client
+        finally:
+            with suppress(OSError, TimeoutError):  # because the scheduler may be dead
+                client.close()
+            for process in reversed(processes):
+                process.terminate()
+                process.wait()
 
 
 def find_workers(client: Any, killed: int) -> list[int]:
@@ -601,8 +614,8 @@ def try_dask(seed: int, count: int) -> Iterator[str]:
         with start_cluster() as client:
             work[name](client)
             pid = client.run_on_scheduler(os.getpid)
-            timer = threading.Timer(rng.uniform(0.0, longest[name]), os.kill, (pid, signal.SIGKILL))
-            timer.start()
+            moment = rng.uniform(0.0, longest[name] / 2)
+            threading.Timer(moment, os.kill, (pid, signal.SIGKILL)).start()
             try:
                 found = "was over" if work[name](client) == expected[name] else "DIFFERENT"
             except RuntimeError as error:
