@@ -5,10 +5,13 @@
 - tables: CSV files are damaged, and trained on. An error is one of the command line's own.
 - kills: `fit`, `stream --save-every` and `save` are killed at a random moment. What was saved
   loads, and a resumed stream ends with the predictions of an uninterrupted one.
-- exports: predictions in Python, SQL (SQLite) and ONNX are compared.
+- exports: predictions in Python, SQL (SQLite), ONNX and the page (Chromium, if there is one) are
+  compared.
 - threads: three predict, copy and save, while another one learns. What they find must be what the
   model finds before or after some batch.
 - writers: four processes save to one file, which loads at any time; a third of them is killed.
+- dask: a worker or the scheduler is killed while models are fitted or predict. The result is the
+  same, or an error says that the scheduler is lost.
 - months: samples come one by one, and their ranges drift to several times those of the first
   batch. Time, memory and accuracy are shown, and the model as last saved learns the rest alike.
 
@@ -20,8 +23,12 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import random
+import re
 import resource
+import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -33,7 +40,9 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, redirect_stderr, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout, suppress
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +54,8 @@ import hyperboxes as hb
 from benchmarks.harness import command, machine, progress, table
 from hyperboxes._cli import main as command_line
 from hyperboxes._estimators.capabilities import read_record
+from hyperboxes._estimators.validation import NUMBERS, validate_samples
+from hyperboxes._learning import boosting
 from hyperboxes._models import executor
 from hyperboxes.literature import MixedGFMM
 
@@ -171,8 +182,6 @@ def _agree(model: Any, X: pd.DataFrame, y: np.ndarray) -> str:
     predicted = model.predict(X)
     if isinstance(model, MixedGFMM) or not hasattr(model, "classes_"):
         return ""
-    from hyperboxes._estimators.validation import NUMBERS, validate_samples
-
     samples = validate_samples(model, X, reset=False, **NUMBERS)
     expected = model.classes_[executor.evaluate(read_record(model), samples, samples).winners]
     return "" if (predicted == expected).all() else "predict differs from the executor"
@@ -251,82 +260,127 @@ def _run(words: list[str]) -> str:
 
 # --- Kills ----------------------------------------------------------------------------------------
 
-_SAVE = """
-import sys, hyperboxes
-models = [hyperboxes.load(path) for path in sys.argv[2:]]
-while True:
-    for model in models:
-        hyperboxes.save(model, sys.argv[1])
-"""
+# A forked process has the package in memory, and the kernels that it compiles are cached on disk.
+# So most kills come while it works, not while Python starts.
+_FORK = get_context("fork")
 
 
-def run(words: list[str]) -> None:
-    """Run a command, which must succeed."""
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def start(work: Callable[..., None], *arguments: str) -> Any:
+    """Start work in a process of its own."""
+    process = _FORK.Process(target=work, args=arguments)
+    process.start()
+    return process
 
 
-def kill(words: list[str], rng: random.Random, longest: float) -> None:
-    """Run a command, and kill it at a random moment."""
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        process.wait(rng.uniform(0.4, 1.0) * longest)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+def _command(*words: str) -> None:
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        command_line(list(words))
+
+
+def _save_on(path: str, *sources: str) -> None:
+    models = [hb.load(source) for source in sources]
+    while True:
+        for model in models:
+            hb.save(model, path)
+
+
+def run(words: list[str]) -> float:
+    """Run a command, which must succeed, and return how long it took."""
+    begun = time.perf_counter()
+    process = start(_command, *words)
+    process.join()
+    if process.exitcode:
+        raise RuntimeError(f"{words[0]} ended with {process.exitcode}")
+    return time.perf_counter() - begun
+
+
+def kill(process: Any, rng: random.Random, longest: float) -> bool:
+    """Kill a process at a random moment, and return whether it was still running."""
+    process.join(rng.uniform(0.0, longest))
+    process.kill()
+    process.join()
+    return bool(process.exitcode == -signal.SIGKILL)
 
 
 def try_kills(seed: int, count: int) -> Iterator[str]:
     """Yield what was left after a fit, a stream or a save was killed."""
     rng = random.Random(seed)
-    frame, y = make_table(2, 60_000)
+    frame, y = make_table(2, 6000)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        data, model = str(folder / "d.csv"), str(folder / "m")
+        data, model, other = (str(folder / part) for part in ("d.csv", "m", "other"))
         frame[["a", "b", "c"]].assign(y=y).to_csv(data, index=False)
-        cli = [sys.executable, "-m", "hyperboxes"]
-        stream = [*cli, "stream", data, "--target", "y", "-q", "--save-every", "1000"]
+        stream = ["stream", data, "--target", "y", "-q", "--save-every", "200"]
+        fit = ["fit", data, "--target", "y", "-q", "--force", "-o"]
         whole = folder / "whole.csv"
-        start = time.perf_counter()
-        run([*stream, "-o", model, "--predictions", str(whole)])
-        longest = time.perf_counter() - start
-        other = folder / "other"
-        run([*cli, "fit", data, "--target", "y", "-q", "-o", str(other)])
-        fit = [*cli, "fit", data, "--target", "y", "-q", "--force", "-o", model]
-        save = [sys.executable, "-c", _SAVE, model, model, str(other)]
-        for number in range(count):
-            if number % 3 == 2:
-                yield f"stream: {_kill_stream(stream, folder, whole, rng, longest)}"
-                continue
-            what = ("fit", "save")[number % 3]
-            kill({"fit": fit, "save": save}[what], rng, 3.0)
+        for _ in range(2):  # the first one may compile
+            for path in (folder / "stream", whole):
+                path.unlink(missing_ok=True)
+            of_stream = run([*stream, "-o", str(folder / "stream"), "--predictions", str(whole)])
+            of_fit = run([*fit, model])
+        run([*fit, other, "--theta", "0.2"])
+        n_kills = {"fit": 0, "save": 0, "stream": 0}
+        while sum(n_kills.values()) < count:
+            what, found = min(n_kills, key=n_kills.__getitem__), "nothing lost"
+            if what == "stream":
+                n_killed, found = _kill_stream(stream, folder, whole, rng, of_stream)
+            elif what == "fit":
+                n_killed = int(kill(start(_command, *fit, model), rng, of_fit))
+            else:
+                n_killed = int(kill(start(_save_on, model, model, other), rng, 0.5))
             hb.load(model)
-            yield f"{what}: nothing lost"
+            n_kills[what] += n_killed
+            yield from [f"{what}: {found}"] * n_killed
 
 
 def _kill_stream(
     stream: list[str], folder: Path, whole: Path, rng: random.Random, longest: float
-) -> str:
+) -> tuple[int, str]:
+    """Return how often a stream was killed until it ended, and what was lost."""
     model, predictions = folder / "s", folder / "s.csv"
     for path in (model, predictions):
         path.unlink(missing_ok=True)
     words = [*stream, "-o", str(model), "--predictions", str(predictions)]
-    kill(words, rng, longest)
-    n_safe = 0
-    for _ in range(2):
+    n_kills = n_safe = 0
+    while kill(start(_command, *words), rng, longest):
+        n_kills += 1
         if not model.exists():
-            return "killed before the first save"
+            predictions.unlink(missing_ok=True)
+            continue
         n_learned = hb.load(model).n_samples_seen_
         n_written = predictions.read_bytes().count(b"\n") - 1
         if n_learned < n_safe or n_written < n_learned:
-            return f"LOST: {n_written} predictions of {n_learned} rows, {n_safe} before"
+            return n_kills, f"LOST: {n_written} predictions of {n_learned} rows, {n_safe} before"
         n_safe = n_learned
-        kill([*words, "--resume"], rng, longest)
-    run([*words, "--resume"])
+        if "--resume" not in words:
+            words.append("--resume")
     is_same = predictions.read_bytes() == whole.read_bytes()
-    return "nothing lost" if is_same else "DIFFERENT from an uninterrupted stream"
+    return n_kills, "nothing lost" if is_same else "DIFFERENT from an uninterrupted stream"
 
 
 # --- Exports --------------------------------------------------------------------------------------
+
+
+_PREDICT_ALL = """<script>document.title = JSON.stringify(ROWS.map((row) => {
+  const values = row.map((value) => value ?? NaN);
+  return explainValues(report.samples[0], values, values).predicted;
+}));</script></body>"""
+
+
+def predict_in_page(model: Any, X: pd.DataFrame, y: np.ndarray) -> np.ndarray:
+    """Return what the page of a model predicts in Chromium; its policy against scripts is off."""
+    samples = validate_samples(model, X, reset=False, **NUMBERS)
+    rows = json.dumps(np.where(np.isnan(samples), None, samples).tolist())
+    page = hb.export_html(model, X[:2], y[:2], max_rules=None)
+    page = re.sub("<meta[^>]*Content-Security-Policy[^>]*>", "", page)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "page.html")
+        path.write_text(page.replace("</body>", _PREDICT_ALL.replace("ROWS", rows)), "utf-8")
+        words = ["chromium", "--headless=new", "--no-sandbox", f"--user-data-dir={folder}/profile"]
+        words += ["--dump-dom", path.as_uri()]
+        shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    title = re.search("<title>(.*?)</title>", shown)
+    return model.classes_[json.loads(title[1] if title else "[]")]
 
 
 def try_exports(seed: int, count: int) -> Iterator[str]:
@@ -335,7 +389,7 @@ def try_exports(seed: int, count: int) -> Iterator[str]:
 
     models = make_models(seed)
     for name in ("nearest", "additive"):
-        X, _ = make_table(seed + 1, count // 2)
+        X, y = make_table(seed + 1, count // 2)
         X.loc[::50, "kind"] = "never seen"
         model = models[name]
         expected = model.predict(X)
@@ -354,6 +408,9 @@ def try_exports(seed: int, count: int) -> Iterator[str]:
         }
         for is_same in session.run(["label"], inputs)[0] == expected:
             yield f"ONNX, {name}: {'equal' if is_same else 'DIFFERENT'}"
+        if shutil.which("chromium"):
+            for is_same in predict_in_page(model, X, y) == expected:
+                yield f"page, {name}: {'equal' if is_same else 'DIFFERENT'}"
 
 
 # --- Threads and processes ------------------------------------------------------------------------
@@ -439,20 +496,131 @@ def try_writers(seed: int, count: int) -> Iterator[str]:
         models = make_models(seed)
         for path, kind in zip(paths, ("nearest", "nearest", "additive"), strict=True):
             hb.save(models[kind], path)
-        writers: list[subprocess.Popen[bytes]] = []
+        writers: list[Any] = []
         try:
             for number in range(count):
                 while len(writers) < 4:
-                    writers.append(subprocess.Popen([sys.executable, "-c", _SAVE, *paths]))
+                    writers.append(start(_save_on, *paths))
                 time.sleep(rng.uniform(0.0, 0.05))
                 yield f"loaded a whole model: {type(hb.load(paths[0])).__name__}"
                 if number % 100 == 99:
-                    writers[0].kill()
-                    writers.pop(0).wait()
+                    kill(writers.pop(0), rng, 0.0)
         finally:
             for writer in writers:
-                writer.kill()
-                writer.wait()
+                kill(writer, rng, 0.0)
+
+
+# --- Dask -----------------------------------------------------------------------------------------
+
+
+def make_work() -> dict[str, Callable[[Any], bytes]]:
+    """Return what is done on Dask by name: functions of a client, which return what came of it."""
+    import dask.array as da
+    from distributed import Client
+
+    import hyperboxes.dask
+
+    X, y = draw_stream(np.random.default_rng(0), 0, 8000, 8000)
+    samples, labels = da.from_array(X, chunks=(1000, -1)), da.from_array(y, chunks=1000)
+    model = hb.ImprovedOnlineGFMM(0.3, random_state=0).fit(X, y)
+
+    def fit(estimator: Any, client: Any) -> bytes:
+        return saved(hyperboxes.dask.fit(clone(estimator), samples, labels, client=client)).read()
+
+    def fit_twice(estimator: Any, client: Any) -> bytes:
+        with (
+            Client(client.scheduler.address, set_as_default=False) as other,
+            ThreadPoolExecutor(2) as threads,
+        ):
+            models = set(threads.map(partial(fit, estimator), (client, other)))
+        return b"".join(models)
+
+    def predict(client: Any) -> bytes:
+        return bytes(client.compute(hyperboxes.dask.predict_proba(model, samples)).result())
+
+    return {
+        "fit": partial(fit, clone(model)),
+        "boosting": partial(fit, hb.BoostedHyperboxes(10, random_state=0)),
+        "two clients": partial(fit_twice, clone(model)),
+        "predict": predict,
+    }
+
+
+@contextmanager
+def start_cluster() -> Iterator[Any]:
+    """Yield a client of two workers and a scheduler, each a process of its own."""
+    import dask
+    from distributed import Client
+
+    dask.config.set({"distributed.comm.timeouts.connect": "3s"})
+    with tempfile.TemporaryDirectory() as folder:
+        file = str(Path(folder, "scheduler.json"))
+        of_both = ["--scheduler-file", file, "--no-dashboard"]
+        parts = ["scheduler", "--port", "0"], ["worker", "--nworkers", "2", "--nthreads", "1"]
+        processes = [
+            subprocess.Popen(
+                [sys.executable, "-m", "dask", *part, *of_both],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            for part in parts
+        ]
+        client = Client(scheduler_file=file, timeout=60)
+        try:
+            client.wait_for_workers(2)
+            yield client
+        finally:
+            with suppress(OSError, TimeoutError):  # because the scheduler may be dead
+                client.close()
+            for process in reversed(processes):
+                process.terminate()
+                process.wait()
+
+
+def find_workers(client: Any, killed: int) -> list[int]:
+    """Return the process ids of both workers, as soon as another one has replaced the killed."""
+    while True:
+        with suppress(OSError):
+            pids = sorted(client.run(os.getpid).values())
+            if len(pids) == 2 and killed not in pids:
+                return pids
+        time.sleep(0.05)
+
+
+def try_dask(seed: int, count: int) -> Iterator[str]:
+    """Yield what came of work on Dask while a worker was killed or, a tenth, the scheduler."""
+    boosting.MAX_SEARCHED = 2000  # so that the workers keep the samples
+    rng, work, n_of_workers = random.Random(seed), make_work(), count - count // 10
+    with start_cluster() as client:
+        expected, longest, number, killed = {}, {}, 0, 0
+        for name, do in work.items():
+            do(client)
+            begun = time.perf_counter()
+            expected[name], longest[name] = do(client), time.perf_counter() - begun
+        while number < n_of_workers:
+            name = list(work)[number % len(work)]
+            pid = rng.choice(find_workers(client, killed))
+            timer = threading.Timer(rng.uniform(0.0, longest[name]), os.kill, (pid, signal.SIGKILL))
+            timer.start()
+            found = _trial(lambda name=name: work[name](client).hex())
+            if timer.is_alive():
+                timer.cancel()
+                continue
+            number, killed = number + 1, pid
+            what = "the same result" if found == expected[name].hex() else f"DIFFERENT {found[:80]}"
+            yield f"{name}, a worker killed: {what}"
+    for number in range(count // 10):
+        name = ("fit", "boosting")[number % 2]
+        with start_cluster() as client:
+            work[name](client)
+            pid = client.run_on_scheduler(os.getpid)
+            moment = rng.uniform(0.0, longest[name] / 2)
+            threading.Timer(moment, os.kill, (pid, signal.SIGKILL)).start()
+            try:
+                found = "was over" if work[name](client) == expected[name] else "DIFFERENT"
+            except RuntimeError as error:
+                found = str(error).partition("(")[0]
+            yield f"{name}, the scheduler killed: {found}"
 
 
 # --- Months ---------------------------------------------------------------------------------------
@@ -507,6 +675,7 @@ PARTS = {
     "exports": try_exports,
     "threads": try_threads,
     "writers": try_writers,
+    "dask": try_dask,
     "months": try_months,
 }
 COUNTS = {
@@ -516,7 +685,8 @@ COUNTS = {
     "exports": 100_000,
     "threads": 150,
     "writers": 500,
-    "months": 200_000,
+    "dask": 100,
+    "months": 1_000_000,
 }
 
 

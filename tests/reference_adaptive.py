@@ -87,8 +87,11 @@ class AdaptiveMemory:
         """Return the weighted sum of the gaps."""
         total = 0.0
         for j, feature in enumerate(self.features):
-            gap = max(0.0, box.lower[j] - xu[j], xl[j] - box.upper[j])  # 0 if one is NaN
-            total += feature.weight * min(gap * feature.scale, 1.0)
+            gap = max(0.0, box.lower[j] - xu[j], xl[j] - box.upper[j])
+            part = min(gap * feature.scale, 1.0)
+            if math.isnan(xl[j]) or math.isnan(box.lower[j]):
+                part = 1 / 3 if feature.scale > 0.0 else 0.0
+            total += feature.weight * part
         return total
 
     def votes(self, xl, xu):
@@ -122,7 +125,7 @@ class AdaptiveMemory:
     def probabilities(self, xl, xu):
         """Return the shares of the vote, moved to those of the classes if values are missing."""
         features = ~np.isnan([box.lower for box in self.boxes]).all(axis=0)
-        part = (np.isnan(xl)[features].sum() / max(features.sum(), 1)) ** 4
+        part = (np.isnan(xl)[features].sum() / max(features.sum(), 1)) ** 2
         if part == 0.0:
             return self.shares(xl, xu)
         counts = np.zeros(self.n_labels)

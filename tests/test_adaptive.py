@@ -4,6 +4,7 @@ import copy
 import io
 import itertools
 import pickle
+import warnings
 
 import joblib
 import numpy as np
@@ -106,6 +107,18 @@ def test_it_follows_an_abrupt_drift_and_forgets():
     model.partial_fit(X[400:], y[400:])
     assert len(model.hyperboxes_) == 100
     assert model.box_ages_.max() < 300
+
+
+def test_fit_warns_of_samples_sorted_by_class():
+    X, y = drifting(100)
+    order = np.argsort(y)
+    with pytest.warns(UserWarning, match="sorted by class.*shuffle the samples") as caught:
+        AdaptiveGFMM().fit(X[order], y[order])
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        AdaptiveGFMM().partial_fit(X[order], y[order])
+        AdaptiveGFMM().fit(X, y).fit(X, np.zeros(100)).fit(X[:4], [0, 0, 1, 1])
 
 
 def test_fewer_boxes_may_be_asked_for_on_the_way():

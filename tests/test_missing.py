@@ -151,6 +151,19 @@ def test_samples_that_lack_values_are_answered_no_worse_than_by_the_majority(mod
         assert accuracy > np.mean(y == 0) - 0.015
 
 
+def test_neighbors_that_lack_values_are_not_the_nearest():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(4000, 8))
+    log_odds = X @ [1, 0.7, -0.5, 0.3, 0, 0, 0.4, 0] - 1.6
+    y = (random.random(4000) < 1 / (1 + np.exp(-log_odds))).astype(int)
+    has_gaps = random.random(X.shape) < 0.3
+    model = AdaptiveGFMM().fit(np.where(has_gaps, NAN, X)[:2000], y[:2000])
+    X, y = X[2000:], y[2000:]
+    for n_unknown in range(9):
+        X[:, :n_unknown] = NAN
+        assert model.score(X, y) > np.mean(y == 0) - 0.01
+
+
 def test_a_single_sample_does_not_outvote_many_where_values_are_unknown():
     X = [[0.5, 0.1], *[[0.5, 0.9]] * 20]
     y = ["noise", *["usual"] * 20]

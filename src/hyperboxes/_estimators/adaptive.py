@@ -19,7 +19,13 @@ from hyperboxes._estimators.class_weight import (
     check_class_weight,
     weight_probabilities,
 )
-from hyperboxes._estimators.streaming import StreamClasses, label_array, learn_sample, make_row
+from hyperboxes._estimators.streaming import (
+    StreamClasses,
+    label_array,
+    learn_sample,
+    make_row,
+    warn_if_sorted,
+)
 from hyperboxes._estimators.validation import (
     CLASS_WEIGHT,
     COUNT,
@@ -102,8 +108,9 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    `fit` learns the samples in their order as well: the last ones count most. Any division into
-    batches gives the same model. :doc:`/algorithms` has the definition.
+    `fit` learns the samples in their order as well: the last ones count most, and it warns if they
+    are sorted by class. Any division into batches gives the same model. :doc:`/algorithms` has the
+    definition.
 
     Examples
     --------
@@ -151,7 +158,9 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        return self._learn(X, y, None, X_upper, is_first=True)
+        self._learn(X, y, None, X_upper, is_first=True)
+        warn_if_sorted(np.asarray(y).ravel())
+        return self
 
     @changes
     @_fit_context(prefer_skip_nested_validation=True)

@@ -112,6 +112,18 @@ class SortedLabelsCheck:
             )
 
 
+def warn_if_sorted(y: np.ndarray) -> None:
+    """Warn if each of several classes is a single run of samples."""
+    counts = np.unique(y, return_counts=True)[1]
+    n_changes = np.count_nonzero(y[1:] != y[:-1])
+    if 1 <= n_changes < len(counts) and counts.min() > 2:
+        warnings.warn(
+            "Samples are sorted by class. AdaptiveGFMM follows changes, so it mostly predicts the "
+            "last class: shuffle the samples, or use ImprovedOnlineGFMM.",
+            stacklevel=5,
+        )
+
+
 def label_array(label: Any) -> np.ndarray:
     """Return a single label as an array, after a check."""
     labels = np.array([label])

@@ -54,6 +54,7 @@ Workspace = namedtuple(
 
 N_BINS = 8
 N_TRIES = 3  # boxes of the sample's class that may grow
+UNKNOWN_GAP = 1.0 / 3.0  # the mean gap of two values of a uniform distribution
 SMALLEST_GAP = 0.01  # what is added to distances, so that those of boxes around a sample are finite
 CLIPPED_AFTER = 30  # values of a feature, from when on outliers count less
 CLIPPED_AT = 4.0  # standard deviations
@@ -121,16 +122,21 @@ def is_last(xl, xu, x):
 
 @forceinline
 def set_distances(xl, xu, memory, distances):
-    """Write the distance of each box: the weighted sum of its gaps, each at most 1."""
+    """Write the distance of each box: the weighted sum of its gaps, each at most 1.
+
+    Where the sample or the box has no value, the gap is the mean one, if the feature varies.
+    """
     n_boxes = memory.counters[BOXES]
     for box in range(n_boxes):
         distances[box] = 0.0
     for j in range(xl.size):
         lower, upper, low, high = memory.lower[j], memory.upper[j], xl[j], xu[j]
         scale, weight = memory.scale[j], memory.weight[j]
+        unknown = UNKNOWN_GAP if scale > 0.0 else 0.0
         for box in range(n_boxes):
             gap = larger(larger(lower[box] - high, low - upper[box]), 0.0)
-            distances[box] += weight * smaller(gap * scale, 1.0)
+            gap = smaller(gap * scale, 1.0)
+            distances[box] += weight * (gap if is_known(low - upper[box]) else unknown)
 
 
 @forceinline
@@ -335,15 +341,17 @@ def find_growable(xl, xu, label, horizon, memory, settings, work):
 def reach(memory, theta, scale):
     """Return a limit: boxes that are not below it meet no box within `theta` around the sample.
 
-    None of the features of a box that does can be more than `theta` away from the sample. Scales
-    have changed since the distances were found. What is lost by rounding is far less than what is
-    added here.
+    None of the features of a box that does can be more than `theta` away from the sample, unless a
+    value is missing. Scales have changed since the distances were found. What is lost by rounding
+    is far less than what is added here.
     """
     limit = 0.0
     for j in range(scale.size):
         gap = 1.0
         if memory.scale[j] > 0.0:
             gap = smaller(theta * (scale[j] / memory.scale[j]), 1.0)
+            if memory.seen[j] < memory.counters[SAMPLES] + 1:
+                gap = larger(gap, UNKNOWN_GAP)
         limit += memory.weight[j] * gap
     return limit * (1.0 + 1e-9) + 1e-300
 

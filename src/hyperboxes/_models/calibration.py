@@ -46,7 +46,7 @@ NEVER = -1
 
 # The power of the part of the features that a sample lacks, as the weight of the classes' shares
 # next to the votes of neighbors.
-_NEIGHBOR_POWER = 4
+_NEIGHBOR_POWER = 2
 
 # The offset of votes, so that their logarithms are finite.
 SMALLEST_VOTE = 0.001

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from hyperboxes._kernels.adaptive import SMALLEST_GAP
+from hyperboxes._kernels.adaptive import SMALLEST_GAP, UNKNOWN_GAP
 from hyperboxes._models.adaptive_state import expert_weights
 from hyperboxes._models.calibration import (
     ClassScores,
@@ -292,7 +292,8 @@ def neighbor_distances(
     """Return the distance of each box, and its gaps as parts of the features' ranges."""
     gaps = np.maximum(record.lower - high, low - record.upper)
     gaps = np.where(gaps <= 0.0, 0.0, gaps) * record.inverse_range
-    counted = np.nan_to_num(np.minimum(gaps, 1.0))
+    unknown = np.where(record.inverse_range > 0.0, UNKNOWN_GAP, 0.0)
+    counted = np.where(np.isnan(gaps), unknown, np.minimum(gaps, 1.0))
     return sum_in_order(record.feature_weights * counted), gaps
 
 

@@ -431,8 +431,8 @@ def _nearness(fitted: FittedModel, others: np.ndarray, columns: list[int]) -> np
             distances = record.distance(scaled_gaps(record, others, others))
             return np.maximum(closeness(distances), 0.0)
         case NeighborBoxes() as record:
-            distances, _ = neighbor_distances(record, others, others)
-            return 1.0 - distances / record.feature_weights.sum()
+            gaps = np.nan_to_num(np.minimum(neighbor_distances(record, others, others)[1], 1.0))
+            return 1.0 - gaps @ record.feature_weights / record.feature_weights.sum()
         case record:
             raise AssertionError(record.kind)
 
