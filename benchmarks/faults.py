@@ -685,7 +685,7 @@ COUNTS = {
     "exports": 100_000,
     "threads": 150,
     "writers": 500,
-    "dask": 100,
+    "dask": 80,
     "months": 1_000_000,
 }
 
