@@ -18,7 +18,14 @@ from hyperboxes._models.calibration import (
 )
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import MembershipFunction, NearestBoxes, closeness
-from hyperboxes._models.samples import Intervals, MinMaxScale, Samples, known_features, unknown_part
+from hyperboxes._models.samples import (
+    Intervals,
+    MinMaxScale,
+    Samples,
+    frozen,
+    known_features,
+    unknown_part,
+)
 
 # Fewer samples are not classified in single precision first. It has room for numbers much larger
 # than moderate ones, and distances that are not clipped are less than 1.
@@ -193,10 +200,10 @@ class BoxModel:
         if self.n_neighbors == 1:
             return predicted_classes(self.find_nearest(xl, xu, winners_only=True), len(self.boxes))
         if not isinstance(xl, np.ndarray) or len(xl) < _FEW:
-            return self.probabilities(Intervals(xl, xu, None)).argmax(axis=1)
+            return self._probabilities(*self.find_scores(xl, xu)).argmax(axis=1)
         classes, is_clear = self._classify_roughly(xl, xu)
-        rest = Intervals(xl[~is_clear], xu[~is_clear], None)
-        classes[~is_clear] = self.probabilities(rest).argmax(axis=1)
+        scores = self.find_scores(frozen(xl[~is_clear]), frozen(xu[~is_clear]))
+        classes[~is_clear] = self._probabilities(*scores).argmax(axis=1)
         return classes
 
     def _classify_roughly(self, xl: np.ndarray, xu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
