@@ -284,7 +284,7 @@ def test_bad_input(monkeypatch):
         with pytest.raises(onnxruntime.capi.onnxruntime_pybind11_state.InvalidArgument):
             session.run(None, {"X": wrong})
     monkeypatch.setattr("hyperboxes._files.onnx._MAX_BYTES", 1000)
-    with pytest.raises(ValueError, match="more than 2 GiB"):
+    with pytest.raises(ValueError, match="more than the 2 GiB"):
         to_onnx(model)
 
 
