@@ -27,6 +27,9 @@ WIDTH = 79
 # Conditions of a box that are shown where boxes have bounds in many features.
 _MOST_CONDITIONS = 3
 
+# Boxes whose contributions are all written as 0.00 share a row, unless those of others are small.
+_LEAST = 0.005
+
 # What the columns of classes may take of a line; two are always shown.
 _MOST_FOR_CLASSES = 40
 _BETWEEN = "  "
@@ -360,7 +363,11 @@ def _rows(
 ) -> list[tuple[list[str], list[str]]]:
     """Return the numbers of each row, and what they stand for."""
     boxes = boxes_for(explanation, columns)
-    shown, rest = boxes[:max_boxes], boxes[len(boxes[:max_boxes]) :]
+    sizes = [np.abs(box.contributions[columns]).max() for box in boxes]
+    least = min(_LEAST, max(sizes, default=0.0) / 20)
+    order = np.argsort(np.less(sizes, least), kind="stable")
+    n_shown = min(np.count_nonzero(np.greater_equal(sizes, least)), len(boxes[:max_boxes]))
+    shown, rest = ([boxes[k] for k in part] for part in (order[:n_shown], order[n_shown:]))
     rows = []
     if name := baseline_name(explanation):
         rows.append((_cells(explanation.baseline[columns]), [name]))
