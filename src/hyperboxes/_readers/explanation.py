@@ -509,7 +509,8 @@ class Explanation:
             How many features to show at most: in a duel, of those in which the sample lies outside
             of a box; of ensembles, of those that contribute. None: all.
         max_boxes : int, default=12
-            How many boxes of a sum to show at most; the others are added up. None: all.
+            How many boxes of a sum to show at most; the others, and those that contribute less than
+            0.005, are added up. None: all.
 
         Returns
         -------

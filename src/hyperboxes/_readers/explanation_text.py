@@ -364,7 +364,7 @@ def _rows(
     """Return the numbers of each row, and what they stand for."""
     boxes = boxes_for(explanation, columns)
     sizes = [np.abs(box.contributions[columns]).max() for box in boxes]
-    least = min(_LEAST, max(sizes, default=0.0) / 20)
+    least = 0.0 if max_boxes is None else min(_LEAST, max(sizes, default=0.0) / 20)
     order = np.argsort(np.less(sizes, least), kind="stable")
     n_shown = min(np.count_nonzero(np.greater_equal(sizes, least)), len(boxes[:max_boxes]))
     shown, rest = ([boxes[k] for k in part] for part in (order[:n_shown], order[n_shown:]))
