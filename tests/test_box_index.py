@@ -257,8 +257,10 @@ class Subject:
             is_within = distances <= limit
             assert nearest[is_within].tolist() == distances[is_within].tolist()
             assert set(nearest[~is_within]) <= {*in_order, np.inf}
-            reach = min(limit, distances[-1])
-            is_near = [gap <= reach or 1 - gap >= 1 - distances[0] for gap in in_order]
+            last = distances[-1]
+            is_near = [
+                gap <= limit and (gap <= last or 1 - gap >= 1 - distances[0]) for gap in in_order
+            ]
             if is_within[0]:
                 assert sorted(found.values())[: sum(is_near)] == in_order[: sum(is_near)]
 
