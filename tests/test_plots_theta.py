@@ -39,7 +39,7 @@ def test_recorded_numbers_are_drawn():
     assert [text.get_text() for text in accuracy.get_legend().texts] == [
         "fold",
         "mean",
-        "the model's",
+        "theta of the model",
     ]
     assert_legible(display.figure_)
     assert len(ThetaDisplay(thetas=[0.1, 0.5], **numbers).plot(legend=False).ax_.lines) == 2

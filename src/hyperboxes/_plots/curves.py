@@ -437,7 +437,7 @@ class ThetaDisplay(PanelsDisplay):
         line: dict[str, Any] = {"c": text_colour(), "lw": 1.5, "marker": "o", "ms": 4}
         ax.plot(self.thetas, values.mean(axis=1), label="mean", **line)
         if self.theta is not None:
-            ax.axvline(self.theta, c=text_colour(), ls=":", lw=1, label="the model's")
+            ax.axvline(self.theta, c=text_colour(), ls=":", lw=1, label="theta of the model")
 
 
 def _count_boxes(model: Any, X: Any, y: Any) -> int:
