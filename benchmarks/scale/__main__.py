@@ -14,7 +14,6 @@ from benchmarks.scale.common import QUICK, Run
 
 SECTIONS: dict[str, Callable[[Run], None]] = {
     "fit": fitting.bench_fit,
-    "overlap-growth": fitting.bench_overlap_growth,
     "sets": fitting.bench_sets,
     "growth": fitting.bench_growth,
     "predict": predicting.bench_predict,
@@ -23,7 +22,6 @@ SECTIONS: dict[str, Callable[[Run], None]] = {
     "classifiers": predicting.bench_classifiers,
     "stream": streaming.bench_stream,
     "memory": streaming.bench_memory,
-    "overhead": streaming.bench_overhead,
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from statistics import median
@@ -87,17 +86,9 @@ def bench_fit(run: Run) -> None:
     )
 
 
-def bench_overlap_growth(run: Run) -> None:
-    """Compare them on more and more samples, at the default theta."""
-    sizes = 5_000, 20_000, 60_000
-    found = compare(run, ((tangled(run.size(size), 20), (IOL,), (0.5,)) for size in sizes))
-    slope = math.log(found[-1]["index"].seconds / found[0]["index"].seconds)
-    print(f"{IOL}, index, slope from first to last: {slope / math.log(sizes[-1] / sizes[0]):.2f}\n")
-
-
-def compare(run: Run, cases: Iterable[Case]) -> list[dict[str, Timing]]:
+def compare(run: Run, cases: Iterable[Case]) -> None:
     """Fit with both selections as many samples as the lemma can take, then the rest; tabulate."""
-    rows, found = [], []
+    rows = []
     for data, learners, thetas in cases:
         n_samples, limit = len(data.y_train), run.size(LEMMA_LIMIT)
         jobs = [(min(n_samples, limit), SELECTIONS)]
@@ -109,7 +100,6 @@ def compare(run: Run, cases: Iterable[Case]) -> list[dict[str, Timing]]:
                 for n_first, selections in jobs:
                     part = data.head(n_first)
                     fits = time_fits(run, learner, theta, part.X_train, part.y_train, selections)
-                    found.append(fits)
                     rows.append((learner, data.name, f"{theta}", *fit_cells(fits, n_first)))
     header = (
         "fit", "data", "theta", "train", "boxes", "index s", "lemma s", "ratio",
@@ -117,7 +107,6 @@ def compare(run: Run, cases: Iterable[Case]) -> list[dict[str, Timing]]:
     )  # fmt: skip
     if rows:
         print(table(header, rows, left=2), end="\n\n", flush=True)
-    return found
 
 
 def fit_cells(fits: dict[str, Timing], n_samples: int) -> tuple[str, ...]:

@@ -5,18 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from itertools import cycle
 from typing import Any
 
 import numpy as np
 from river.tree import HoeffdingTreeClassifier
 from sklearn.linear_model import SGDClassifier
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import gen_batches
-from sklearn.utils.validation import validate_data
 
-from benchmarks.data import Split, generated_for_training, in_file_order
+from benchmarks.data import generated_for_training, in_file_order
 from benchmarks.harness import added_memory, call_in_fresh_process, progress, table
 from benchmarks.scale.common import AGGLO_2, AGGLO_SM, IOL, THETA, Run, fit
 from hyperboxes import ImprovedOnlineGFMM
@@ -83,40 +80,6 @@ def learn(make: Callable[[], Any], X: np.ndarray, y: np.ndarray, batch: int) -> 
     classes = np.unique(y)
     for rows in gen_batches(len(y), batch):
         model.partial_fit(X[rows], y[rows], classes=None if rows.start else classes)
-
-
-def bench_overhead(run: Run) -> None:
-    """Time calls with single samples, and scikit-learn's."""
-    progress("single samples")
-    timings = run.medians(single_calls(generated_for_training(1_000, 8)), clock=time.perf_counter)
-    rows = ((name, f"{1e6 * timing.seconds:.0f}") for name, timing in timings.items())
-    header = ("calls with one sample, fitted on 1,000 x 8", "microseconds")
-    print(table(header, rows), end="\n\n")
-
-
-def single_calls(data: Split) -> dict[str, Callable[[], Any]]:
-    """Return functions that call a method with the next test sample."""
-    boxes, linear, neighbors = (
-        model.fit(data.X_train, data.y_train)
-        for model in (
-            ImprovedOnlineGFMM(THETA, scaling=None, shuffle=False),
-            SGDClassifier(random_state=0),
-            KNeighborsClassifier(),
-        )
-    )
-    rows = [slice(row, row + 1) for row in range(len(data.y_test))]
-    labelled = cycle([(data.X_test[row], data.y_test[row]) for row in rows])
-    unlabelled = cycle([data.X_test[row] for row in rows])
-    validate = partial(validate_data, boxes, reset=False, dtype=np.float64, order="C")
-    return {
-        f"{IOL}.partial_fit": lambda: boxes.partial_fit(*next(labelled)),
-        "  of which validate_data(X, y)": lambda: validate(*next(labelled)),
-        "SGDClassifier.partial_fit": lambda: linear.partial_fit(*next(labelled)),
-        f"{IOL}.predict": lambda: boxes.predict(next(unlabelled)),
-        "  of which validate_data(X)": lambda: validate(next(unlabelled)),
-        "SGDClassifier.predict": lambda: linear.predict(next(unlabelled)),
-        "KNeighborsClassifier.predict": lambda: neighbors.predict(next(unlabelled)),
-    }
 
 
 def bench_memory(run: Run) -> None:
