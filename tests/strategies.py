@@ -29,7 +29,7 @@ few_examples = settings(max_examples=settings().max_examples // 3)
 def intervals(draw, n_features):
     """Draw an interval: its lower and upper ends."""
     pairs = draw(st.lists(st.tuples(ends, ends), min_size=n_features, max_size=n_features))
-    return np.sort(np.array(pairs), axis=1).T
+    return np.ascontiguousarray(np.sort(np.array(pairs), axis=1).T)  # as kernels get rows
 
 
 @dataclass
