@@ -188,7 +188,7 @@ def test_a_model_without_boxes_has_no_change():
     assert explanation.counterfactual is None
     assert explanation.boxes == []
     assert "none of 0 boxes contain the sample" in str(explanation)
-    assert "No change of its values was found" in str(explanation)
+    assert "The search found no change" in str(explanation)
     assert explanation.to_dict()["counterfactual"] is None
 
 

@@ -32,7 +32,8 @@ BAD_SAMPLES = [
     ([["a", "b"]], [0], None, "could not convert string to float"),
     ([[0.1, 0.2]], [0, 1], None, "inconsistent numbers of samples"),
     ([[0.1, 0.2]], [0.5], None, "continuous"),
-    ([[0.1, 0.2]], [NAN], None, "y contains NaN"),
+    ([[0.1, 0.2]], [NAN], None, "y contains NaN. Leave out the samples without a label"),
+    ([[0.1, 0.2]] * 2, np.array(["a", NAN], object), None, "y contains NaN. Leave out"),
     ([[0.1, 0.2]], None, None, "y to be passed"),
     ([[0.1, 0.2]] * 2, ["a", None], None, "y holds None. If these samples have no label, put"),
 ]

@@ -25,7 +25,7 @@ from tests.marks import on_posix
 FIT = ["fit", "train.csv", "-o", "new"]
 BAD_DATA = [
     ([*FIT, "--target", "colour"], "train.csv has no column 'colour'; its columns are sepal"),
-    ([*FIT, "--target", "species", "--drop", "id,x"], "no column 'id', 'x'; its columns"),
+    ([*FIT, "--target", "species", "--drop", "id,x"], "no columns 'id', 'x'; its columns"),
     ([*FIT, "--target", "species", "--features", "species"], "species is the target"),
     (["fit", "none.csv", "-o", "new", "--target", "a"], "No such file or directory: none.csv"),
     (["fit", ".", "-o", "new", "--target", "a"], "Is a directory: ."),
@@ -157,6 +157,7 @@ def test_options_that_do_not_go_together(refuse, argv, message):
         (["fit", "train.csv"], "required: --target\n"),
         ([*FIT, "--target", "species", "--theta", "0"], "not a positive number: '0'"),
         ([*FIT, "--target", "species", "--theta", "nan"], "not a positive number: 'nan'"),
+        ([*FIT, "--target", "species", "--theta", "big"], "not a positive number: 'big', nor auto"),
         ([*FIT, "--target", "species", "--gamma", "1,x"], "not a positive number: 'x'"),
         ([*FIT, "--target", "species", "--batch-rows", "0"], "not a positive integer: '0'"),
         ([*FIT, "--target", "species", "--batch-rows", "x"], "not a positive integer: 'x'"),
@@ -279,13 +280,14 @@ def test_version_and_help(run):
 
 def test_help_names_the_defaults(run):
     out = " ".join(run("fit", "--help")[1].split())
-    thetas = {
-        "improved": ImprovedOnlineGFMM().theta,
-        "online": OnlineGFMM().theta,
-        "fmnn, efmnn, knefmnn, rfmnn": FuzzyMinMax().theta,
-        "agglo-sm, agglo2": AgglomerativeGFMM().theta,
-    }
-    assert ", ".join(f"{theta} ({name})" for name, theta in thetas.items()) in out
+    defaults = out.partition("standard error of the best; default: ")[2]
+    for names, cls in {
+        "(improved, mixed, frequency)": ImprovedOnlineGFMM,
+        "(online, fmnn, efmnn, knefmnn, rfmnn)": OnlineGFMM,
+        "(agglo-sm, agglo2)": AgglomerativeGFMM,
+    }.items():
+        assert f"{cls().theta} {names}" in defaults
+    assert FuzzyMinMax().theta == OnlineGFMM().theta
 
 
 def test_help_imports_no_learner():

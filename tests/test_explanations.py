@@ -370,7 +370,7 @@ def test_a_sequence():
     part = explanations[10:12]
     assert [one.to_dict() for one in part] == explanations.to_dicts()[10:12]
     np.testing.assert_array_equal(part.predictions, explanations.predictions[10:12])
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="no sample 150: 150 are explained"):
         explanations[150]
     assert "and 130 more samples" in check_html(explanations._repr_html_())
 

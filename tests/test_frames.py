@@ -16,7 +16,7 @@ Y = np.array([0, 0, 1])
 NUMBERS = pd.DataFrame(X, columns=["width", "height"])
 DAYS = pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03"])
 WORD = r"column 'height' holds 'Paris' in row 1, which is not a number. Replace it"
-DATE = r"column 'height' holds dates, such as 2020-01-01.* in row 0. Make numbers of them"
+DATE = r"column 'height' holds dates, such as 2020-01-01.* in row 0. Put hyperboxes.DateFeatures"
 
 BAD_COLUMNS = {
     "words": (["0.5", "Paris", "2"], WORD),
@@ -54,7 +54,7 @@ def test_columns_that_are_no_numbers(cls, kind):
         (DAYS.to_period("M"), "holds periods, such as 2020-01 in row 0"),
         ([time(1), time(2), time(3)], "holds times, such as 01:00:00 in row 0.* the hour"),
         (pd.Series([timedelta(1)] * 3, dtype=object), "holds durations, such as 1 day"),
-        (DAYS.strftime("%d.%m.%Y"), "holds '01.01.2020' in row 0.*pandas.to_datetime"),
+        (DAYS.strftime("%d.%m.%Y"), "holds '01.01.2020' in row 0.*DateFeatures.*to_datetime"),
     ],
     ids=["objects", "periods", "times", "durations", "text"],
 )

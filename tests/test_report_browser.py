@@ -374,7 +374,9 @@ def test_votes_are_shown_for_each_sample(show):
         window.text("#rule-summary")
         == f"{len(model.hyperboxes_)} of {len(model.hyperboxes_)} rules."
     )
-    votes = [float(text.split()[0]) for text in window.texts("#rule-table td:nth-child(3)")]
+    texts = window.texts("#rule-table td:nth-child(3)")
+    assert window.text("#rule-table td:nth-child(3)") == texts[0]  # a line for each class
+    votes = [float(text.split()[0]) for text in texts]
     assert votes == sorted(np.round(model.hyperboxes_.weights.max(axis=1), 2), reverse=True)
     window.click('th[data-key="count"] button')
     counts = [int(text) for text in window.texts("#rule-table td:nth-child(4)")]

@@ -110,7 +110,8 @@ theta_ : float
     The maximum side of a box: `theta`, or what ``theta="auto"`` has chosen.
 theta_path_ : dict of ndarray or None
     With ``theta="auto"``, the values compared (`theta`) and, in cross-validation, their `accuracy`,
-    its `standard_error`, and the mean `n_boxes`: columns of a data frame.
+    its `standard_error`, and the mean `n_boxes`: columns of a data frame. Values smaller than one
+    that gives nearly as many boxes as samples are not compared.
     ``ThetaDisplay.from_estimator(model)`` draws them. NaN with too few samples or a single class.
 {neighbors}
 """,

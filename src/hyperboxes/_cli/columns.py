@@ -137,8 +137,8 @@ def _advice(column: str, text: str, decimal: str) -> str:
     if re.fullmatch(rf"[+-]?\d*{re.escape(other)}\d+", text.strip()):
         return f"If that is a number with decimals, add --decimal {other}"
     return (
-        "Turn them into numbers, train without such columns (fit --drop), or take them as "
-        "categories if the learner does (fit --categorical)"
+        "Correct the cells, train without such columns (--drop), or treat them as categories if "
+        "the learner supports that (fit --categorical)"
     )
 
 

@@ -97,7 +97,10 @@ def add_format(parser: argparse.ArgumentParser) -> None:
         help="separator of a CSV file; default: the first of , ; tab | in its first row",
     )
     parser.add_argument(
-        "--decimal", choices=(".", ","), help="decimal separator: 1.5 or 1,5; default: ."
+        "--decimal",
+        choices=(".", ","),
+        metavar="CHAR",
+        help="decimal separator, . or , as in 1.5 or 1,5; default: .",
     )
 
 

@@ -190,8 +190,12 @@ def _letters(text: str) -> str:
 
 def _default_thetas() -> str:
     """Return the default of each learner that has one, without importing any."""
-    thetas = {tuple(entry.commands): entry.default_theta for entry in commands().values()}
-    return ", ".join(f"{theta} ({', '.join(names)})" for names, theta in thetas.items() if theta)
+    names_by_theta: dict[str, list[str]] = {}
+    for name, entry in commands().items():
+        if theta := entry.default_theta:
+            text = ", ".join(map(str, theta)) if isinstance(theta, tuple) else str(theta)
+            names_by_theta.setdefault(text, []).append(name)
+    return "; ".join(f"{theta} ({', '.join(names)})" for theta, names in names_by_theta.items())
 
 
 def run(args: argparse.Namespace) -> None:
@@ -481,7 +485,14 @@ def positive_number(text: str) -> float:
 
 def _or_auto(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     """Return a function that parses a number, or leaves "auto" as it is."""
-    return lambda text: text if text == "auto" else parse(text)
+
+    def parse_or_auto(text: str) -> Any:
+        try:
+            return text if text == "auto" else parse(text)
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentTypeError(f"{error}, nor auto") from None
+
+    return parse_or_auto
 
 
 def _threshold(text: str) -> tuple[str | None, float | None]:

@@ -251,8 +251,9 @@ class Table:
         """Raise an error if a column does not exist in one of the files."""
         for file in self._files:
             if missing := [column for column in columns if column not in file.columns]:
+                noun = "column" if len(missing) == 1 else "columns"
                 raise ValueError(
-                    f"{file.name} has no column {listing(map(repr, missing))}; its columns are "
+                    f"{file.name} has no {noun} {listing(map(repr, missing))}; its columns are "
                     f"{listing(file.columns)}"
                 )
 

@@ -157,7 +157,7 @@ def _check_alike(models: list[Any]) -> None:
     for model in models[1:]:
         if type(model) is not type(first):
             kinds = f"{type(first).__name__} and {type(model).__name__}"
-            raise TypeError(f"Only models of one class can be merged, not {kinds}.")
+            raise TypeError(f"Only models of the same type can be merged, not {kinds}.")
         _check_features(first, model)
         _check_parameters(first, model)
         if not np.array_equal(getattr(first, "classes_", []), getattr(model, "classes_", [])):

@@ -1,5 +1,6 @@
 """Validation of samples, labels and parameters, with errors that name the column and the cell."""
 
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,11 +24,19 @@ from hyperboxes._estimators.devices import reject_device
 from hyperboxes._kernels.structs import NO_LABEL
 from hyperboxes._models.categories import looks_like_a_date
 
+# What scikit-learn raises for labels; samples may lack values.
+_NAN_LABEL = re.compile(r"Input (y )?contains NaN\.?")
+
 # NumPy would convert dates to nanoseconds, which nobody means.
 
 _DATES = (
-    "Make numbers of them first, such as the days since a date, the month, the weekday or the hour "
-    "(in pandas column.dt.month, in polars column.dt.month()), or leave the column out."
+    "Put hyperboxes.DateFeatures() before the model in a Pipeline (X must be a data frame), make "
+    "numbers of them yourself (in pandas column.dt.month, in polars column.dt.month()), or leave "
+    "the column out."
+)
+_PERIODS = (
+    "Make numbers of them first, such as the year and the month (column.dt.month), or leave the "
+    "column out."
 )
 _TIMES = "Make numbers of them first, such as the hour, or leave the column out."
 _DURATIONS = (
@@ -51,7 +60,7 @@ def refuse_dates(X: Any) -> None:
             if isinstance(value, kinds):
                 raise ValueError(f"{name} holds {what}, such as {value} in row {row}. {advice}")
         if type(value).__name__ == "Period":  # of pandas
-            raise ValueError(f"{name} holds periods, such as {value} in row {row}. {_DATES}")
+            raise ValueError(f"{name} holds periods, such as {value} in row {row}. {_PERIODS}")
 
 
 def _list_columns(X: Any) -> Iterator[tuple[str, Any]]:
@@ -198,7 +207,17 @@ def _naming_cells(estimator: Any, X: Any) -> Iterator[None]:
             isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2
         ):
             _reject_cells(estimator, X, error)
+        if _NAN_LABEL.fullmatch(str(error)):
+            raise ValueError(f"Input y contains NaN. {_advise_unlabeled(estimator)}") from error
         raise
+
+
+def _advise_unlabeled(estimator: Any) -> str:
+    """Return what to do about samples without a label."""
+    advice = "Leave out the samples without a label"
+    if "unlabeled" not in estimator.get_params(deep=False):
+        return f"{advice}."
+    return f"{advice}, or replace NaN by another value, such as -1 or '', and pass it as unlabeled."
 
 
 def _reject_cells(estimator: Any, X: Any, error: Exception) -> None:
@@ -227,9 +246,9 @@ def _advise(estimator: Any, value: Any, has_names: bool) -> str:
         )
     if isinstance(value, str) and looks_like_a_date(value):
         return (
-            "If these are dates or times, make numbers of them, such as the days since a date, the "
-            "month, the weekday or the hour (pandas.to_datetime reads them), or leave the column "
-            "out."
+            "If these are dates, put hyperboxes.DateFeatures() before the model in a Pipeline. "
+            "Otherwise make numbers of them, such as the hour of a time (pandas.to_datetime reads "
+            "them), or leave the column out."
         )
     if takes_categories:
         return (

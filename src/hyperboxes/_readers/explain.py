@@ -155,7 +155,10 @@ class Explanations(Sequence[Explanation]):
         if isinstance(index, slice):
             by_sample = {name: part for name, part in vars(self).items() if name != "_model"}
             return replace(self, **{name: part[index] for name, part in by_sample.items()})
-        row = range(len(self))[index]
+        try:
+            row = range(len(self))[index]
+        except IndexError:
+            raise IndexError(f"no sample {index}: {len(self)} are explained") from None
         ends = self._lower[row : row + 1], self._upper[row : row + 1]
         return _explain_sample(self._model, self.predictions[row], self.probabilities[row], *ends)
 

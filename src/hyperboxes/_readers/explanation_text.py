@@ -34,8 +34,8 @@ _LEAST = 0.005
 _MOST_FOR_CLASSES = 40
 _BETWEEN = "  "
 
-NO_CHANGE = "No change to values of other boxes was found that gives another class."
-_NO_CHANGE_OF_SUM = "No change of its values was found after which the prediction differs."
+NO_CHANGE = "The search found no change that gives another class."
+_NO_CHANGE_OF_SUM = "The search found no change that gives another prediction."
 ENDED_EARLY = "The search has ended at its limit of work."
 
 # Where the box that decides lies.

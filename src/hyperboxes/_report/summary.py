@@ -171,7 +171,7 @@ def describe_scores(report: Report) -> dict[str, Any]:
     support = matrix.sum(axis=1)
     most_frequent = names[int(support.argmax())]
     cards = [
-        ("accuracy", accuracy, f"{n_right:,} of {n_known:,} samples are right"),
+        ("accuracy", accuracy, f"{n_right:,} of {n_known:,} predictions are right"),
         ("majority", support.max() / n_known, f"the accuracy of always predicting {most_frequent}"),
         ("balanced accuracy", balanced_accuracy, "the mean of the classes' recalls"),
     ]
