@@ -353,7 +353,8 @@ def find_features(
             f"--features names {len(columns)} columns, but the model has {model.n_features_in_} "
             "features"
         )
-    if ignored := [name for name in table.columns if name not in (*columns, *others)]:
+    target = getattr(split_model(model).estimator, "target_name_", None)
+    if ignored := [name for name in table.columns if name not in (*columns, *others, target)]:
         note(args, f"Columns that are not features of the model are ignored: {listing(ignored)}")
     return FeatureReader(model, columns)
 

@@ -254,7 +254,7 @@ def _print_scores(scores: dict[str, Any]) -> None:
         ("balanced accuracy", "balanced_accuracy", ""),
         ("AUC", "auc", "(the mean of the classes)" if len(by_class) > 2 else ""),
         ("log-loss", "log_loss", ""),
-        ("in a box", "held", "(the others are outside of all boxes)"),
+        ("in a box", "held", "(of any class)"),
     ):
         if key in scores:
             print(f"{title:18} {scores[key]:.4f}  {remark}".rstrip())
