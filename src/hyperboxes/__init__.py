@@ -45,7 +45,7 @@ if TYPE_CHECKING:  # `as` marks names as public
     from hyperboxes._readers.sql import export_sql as export_sql
     from hyperboxes._report import export_html as export_html
 
-__version__ = "0.3.0.dev0"
+__version__ = "0.3.0"
 
 # Each public name is imported when it is first used: `hyperboxes --help` needs none.
 _MODULES = {
