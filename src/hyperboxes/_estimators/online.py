@@ -315,7 +315,7 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
 
     def __init__(
         self,
-        theta: Any = 0.5,
+        theta: float | str = 0.5,
         *,
         gamma: Any = 1.0,
         membership_function: str = "mean",
@@ -424,7 +424,7 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
 
     def __init__(
         self,
-        theta: float = 0.2,
+        theta: float | str = 0.2,
         *,
         gamma: Any = 1.0,
         membership_function: str = "mean",
