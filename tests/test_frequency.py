@@ -188,6 +188,7 @@ def test_saved_models_are_the_same():
             "one end without",
         ),
         ({"category_distances": lambda distances: distances[1:]}, "other categories"),
+        (dict.fromkeys(["scale_low", "scale_high"], lambda ends: ends - 1e6), "is scaled"),
         ({"category_distances": lambda distances: distances + np.nan}, "an invalid distance"),
         ({"lower": np.nan_to_num, "upper": np.nan_to_num}, "bounds in a categorical"),
     ],

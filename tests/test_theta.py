@@ -174,6 +174,9 @@ def test_streams_that_cannot_choose(cls):
     for samples, labels in ((X[:40], Y[:40]), (X[:59], np.zeros(59, int))):
         with pytest.raises(ValueError, match=r"at least 50 samples with a label, of two classes"):
             model.partial_fit(samples, labels, classes=[0, 1, 2])
+    for counts in (np.arange(len(Y)) % 5 == 0, Y == 0):
+        with pytest.raises(ValueError, match=rf"but has {counts.sum()} of"):
+            model.partial_fit(X, Y, classes=[0, 1, 2], sample_weight=counts.astype(int))
     with pytest.raises(ValueError, match=r"theta='auto' is chosen by fit or in the first call"):
         model.learn_one(X[0], 0)
     assert vars(model) == vars(cls("auto", scaling=RANGES))
@@ -181,9 +184,12 @@ def test_streams_that_cannot_choose(cls):
     n_seen = fitted.n_samples_seen_
     with pytest.raises(ValueError, match="pass a number"):
         fitted.set_params(theta="auto").partial_fit(X, Y)
-    with pytest.raises(ValueError, match="pass a number"):
-        fitted.learn_one(X[0], 0)
+    for label in (0, 3):
+        with pytest.raises(ValueError, match="pass a number"):
+            fitted.learn_one(X[0], label)
     assert fitted.n_samples_seen_ == n_seen
+    assert_array_equal(fitted.classes_, [0, 1, 2])
+    assert not hasattr(fitted, "theta_")
 
 
 def test_many_samples_give_the_same_choice_each_time():
@@ -253,3 +259,5 @@ def test_reports_have_the_chosen_number():
     page = hb.export_html(model, X, Y)
     assert f"theta={model.theta_}," in page
     assert "theta=&#39;auto" not in page
+    changed = AgglomerativeGFMM(0.3).fit(X, Y).set_params(theta="auto")
+    assert "theta=&#39;auto" in hb.export_html(changed, X, Y)

@@ -94,7 +94,7 @@ class AgglomerativeGFMM(BoxClassifier):
 
     def __init__(
         self,
-        theta: float = 0.7,
+        theta: float | str = 0.7,
         *,
         algorithm: str = "agglo-sm",
         similarity: str = "longest",

@@ -179,7 +179,9 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
                 check_class_weight(self.class_weight, self.classes_)
             model = self._new_model(lower, upper, 0 if y is None else len(self.classes_))
             if chooses_theta:
-                model.theta_path = choose_theta(self, training, sample_weight, model, self.shuffle)
+                model.theta_path = choose_theta(
+                    self, training, sample_weight, model, shuffle=self.shuffle
+                )
         samples = self._samples(lower, upper, y, model.scale, shuffle=self.shuffle)
         uncounted = None
         if more is not None:
@@ -311,7 +313,7 @@ def repeat_by_weight(samples: _Training, sample_weight: Any) -> tuple[_Training,
 
 
 def choose_theta(
-    estimator: BoxEstimator, training: _Training, weights: Any, model: BoxModel, shuffle: bool
+    estimator: BoxEstimator, training: _Training, weights: Any, model: BoxModel, *, shuffle: bool
 ) -> ThetaPath:
     """Return the scores of values of `theta`; samples that weigh more count more in them."""
     counts = None
@@ -401,7 +403,10 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
     def theta_(self) -> float:
         """The maximum side of a box: `theta`, or what was chosen with ``theta="auto"``."""
         check_is_fitted(self)
-        return self._model.find_theta(self.theta)
+        try:
+            return self._model.find_theta(self.theta)
+        except ValueError as error:
+            raise AttributeError(str(error)) from error  # so that hasattr returns False
 
     @property
     def theta_path_(self) -> dict[str, np.ndarray] | None:

@@ -108,11 +108,12 @@ class OnlineMixin(_Base):
             check_known_classes(y, self.classes_, self.unlabeled, name="y", advice=_NAME_ALL)
             check_class_weight(self.class_weight, self.classes_)
             if is_first:
-                self._model = self._new_stream(lower, upper, len(self.classes_))
+                self._model = model = self._new_stream(lower, upper, len(self.classes_))
                 if isinstance(self.theta, str):
-                    _check_can_choose(find_labels(training[2], self.unlabeled)[1])
-                    options = training, sample_weight, self._model, False
-                    self._model.theta_path = choose_theta(self, *options)
+                    _check_can_choose(find_labels(y, self.unlabeled)[1])
+                    model.theta_path = choose_theta(
+                        self, training, sample_weight, model, shuffle=False
+                    )
             self._model.find_theta(self.theta)  # raises an error if it was not chosen
         samples = self._samples(lower, upper, y, self._model.scale)
         if not hasattr(self, "_label_runs"):
@@ -188,13 +189,14 @@ class OnlineMixin(_Base):
         if self.scaling is None:
             check_unit_range(self, row, row)
         check_unlabeled(self.unlabeled)
+        if hasattr(self, "_model"):
+            self._model.find_theta(self.theta)  # raises an error before a class is added
         code = self._code_of(label)
         if not hasattr(self, "_model"):
             self._model = self._new_stream(row, row, len(self.classes_))
-        growth = self._growth_parameters(self._model)
         self._clear_derived()
         x, _ = Intervals(row, row, self._model.scale).scaled()
-        learn_row(x, code, self._model, growth)
+        learn_row(x, code, self._model, self._growth_parameters(self._model))
 
     def _code_of(self, label: Any) -> int:
         """Return the index of a label; a new one becomes a class."""
@@ -313,7 +315,7 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
 
     def __init__(
         self,
-        theta: Any = 0.5,
+        theta: float | str = 0.5,
         *,
         gamma: Any = 1.0,
         membership_function: str = "mean",
@@ -422,7 +424,7 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
 
     def __init__(
         self,
-        theta: float = 0.2,
+        theta: float | str = 0.2,
         *,
         gamma: Any = 1.0,
         membership_function: str = "mean",

@@ -46,10 +46,12 @@ from hyperboxes._models.samples import slices
 
 def find_learners(estimator: Any, share: float, *, has_many: bool = False) -> list[MemberLearner]:
     """Return the learners of members, which take turns and draw a share of the samples."""
-    few = ImprovedOnlineGFMM(theta=0.1), AgglomerativeGFMM(theta=0.7, algorithm="agglo2")
-    usual = [ImprovedOnlineGFMM(theta=0.03)] if has_many else list(few)
-    given = estimator if isinstance(estimator, list) else [estimator]
-    learners = usual if estimator is None else given
+    if estimator is not None:
+        learners = estimator if isinstance(estimator, list) else [estimator]
+    elif has_many:
+        learners = [ImprovedOnlineGFMM(theta=0.03)]
+    else:
+        learners = [ImprovedOnlineGFMM(theta=0.1), AgglomerativeGFMM(theta=0.7, algorithm="agglo2")]
     if not learners:
         raise ValueError("estimator is an empty list: name at least one learner, or None.")
     found = []

@@ -392,9 +392,10 @@ def choose_feature_sampling(
         return best
     pilots = (pilot for members, _ in trials for pilot in members)
     roots = np.sqrt(find_importances(pilots, len(best.chances)))
-    even = np.full(len(roots), 1.0 / len(roots))
-    earned = (1.0 - _EARNED) * even + _EARNED * roots / roots.sum() if roots.any() else even
-    return replace(best, chances=earned)
+    chances = np.full(len(roots), 1.0 / len(roots))
+    if roots.any():
+        chances = (1.0 - _EARNED) * chances + _EARNED * roots / roots.sum()
+    return replace(best, chances=chances)
 
 
 def _take_some(samples: CodedSamples, random: np.random.RandomState) -> CodedSamples:

@@ -386,9 +386,14 @@ class ThetaDisplay(PanelsDisplay):
             path = getattr(model, "theta_path_", None)
             if path is None:
                 raise ValueError("Pass X and y, or a model that was fitted with theta='auto'.")
-            means = {name: path[name][:, np.newaxis] for name in ("accuracy", "n_boxes")}
-            chosen = {"theta": model.theta_, "standard_error": path["standard_error"]}
-            return cls(thetas=path["theta"], **means, **chosen).plot(ax, legend=legend)
+            display = cls(
+                thetas=path["theta"],
+                accuracy=path["accuracy"][:, np.newaxis],
+                n_boxes=path["n_boxes"][:, np.newaxis],
+                theta=model.theta_,
+                standard_error=path["standard_error"],
+            )
+            return display.plot(ax, legend=legend)
         if len(thetas) == 0:
             raise ValueError("There must be at least one theta.")
         search = GridSearchCV(

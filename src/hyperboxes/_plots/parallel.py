@@ -264,8 +264,8 @@ class ParallelCoordinatesDisplay(Display):
                 x = float(self._rescale(self.samples)[0, row])
                 side, shift = ("right", -5) if x > 0.5 else ("left", 5)
                 look: dict[str, Any] = {"size": size, "ha": side, "va": "top", "zorder": 5}
-                place = (x, row), (shift, -1)
-                ax.annotate(styles.escape_math(text), *place, textcoords="offset points", **look)
+                text = styles.escape_math(text)
+                ax.annotate(text, (x, row), (shift, -1), textcoords="offset points", **look)
 
     def _describe(self, box: int) -> str:
         name = styles.display_names(self.classes)[self.labels[box]]

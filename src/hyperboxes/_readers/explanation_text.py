@@ -363,10 +363,11 @@ def _rows(
 ) -> list[tuple[list[str], list[str]]]:
     """Return the numbers of each row, and what they stand for."""
     boxes = boxes_for(explanation, columns)
-    sizes = [np.abs(box.contributions[columns]).max() for box in boxes]
-    least = 0.0 if max_boxes is None else min(_LEAST, max(sizes, default=0.0) / 20)
-    order = np.argsort(np.less(sizes, least), kind="stable")
-    n_shown = min(np.count_nonzero(np.greater_equal(sizes, least)), len(boxes[:max_boxes]))
+    sizes = np.array([np.abs(box.contributions[columns]).max() for box in boxes])
+    least = 0.0 if max_boxes is None else min(_LEAST, sizes.max(initial=0.0) / 20)
+    is_small = sizes < least
+    order = np.argsort(is_small, kind="stable")
+    n_shown = min(np.count_nonzero(~is_small), len(boxes[:max_boxes]))
     shown, rest = ([boxes[k] for k in part] for part in (order[:n_shown], order[n_shown:]))
     rows = []
     if name := baseline_name(explanation):

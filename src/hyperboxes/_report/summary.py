@@ -111,7 +111,7 @@ def _parameters(report: Report) -> Iterator[str]:
         parameters["gamma"] = float(gamma[0]) if (gamma == gamma[0]).all() else gamma
         parameters["membership_function"] = "mean" if record.is_mean else "min"
         if isinstance(parameters.get("theta"), str):  # "auto"
-            parameters["theta"] = report.fitted.estimator.theta_
+            parameters["theta"] = getattr(report.fitted.estimator, "theta_", "auto")
     for name, value in parameters.items():
         if np.ndim(value) == 0 and name not in SPEED_PARAMETERS:
             yield f"{name}={value!r}"

@@ -235,9 +235,7 @@ class CountSchema(NearestSchema):
         features, owners = _read_categories(header, lower.shape[1])
         held = arrays.get("value_counts", np.empty((len(counts), 0), np.int64))
         yield "other categories are counted than there are", held.shape[1] != len(owners)
-        if "scale_low" in arrays:
-            ends = arrays["scale_low"][features], arrays["scale_high"][features]
-            yield "a categorical feature is scaled", [(ends[0] != 0.0), (ends[1] != 1.0)]
+        yield from _scale_problems(arrays, features)
         yield "a category is counted less than never", held < 0
         yield "a category is counted too often", held > counts[:, np.newaxis]
         yield "a box has bounds in a categorical feature", ~np.isnan(lower[:, features])
@@ -289,6 +287,7 @@ class EndSchema(NearestSchema):
         is_other = ends.shape[1] != len(features) or len(distances) != (sizes**2).sum()
         is_unset, has_bounds = ends < 0, ~np.isnan(arrays["lower"][:, features])
         yield "it has ends or distances of other categories than there are", is_other
+        yield from _scale_problems(arrays, features)
         yield "a box has bounds in a categorical feature", has_bounds
         yield "an end of a box is no category", (ends < -1) | (ends >= sizes[:, np.newaxis])
         yield "a box has one end without the other", is_unset[..., 0] != is_unset[..., 1]
@@ -302,6 +301,12 @@ class EndSchema(NearestSchema):
         own = ends.astype(np.int64), distances.astype(np.float64)
         categories = make_category_ends(*own, sizes)
         return FrequencyModel(**vars(model), features=features, categories=categories)
+
+
+def _scale_problems(arrays: Arrays, features: np.ndarray) -> Problems:
+    if "scale_low" in arrays:
+        ends = arrays["scale_low"][features], arrays["scale_high"][features]
+        yield "a categorical feature is scaled", [ends[0] != 0.0, ends[1] != 1.0]
 
 
 def _read_ends(arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:

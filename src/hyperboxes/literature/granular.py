@@ -277,9 +277,9 @@ class MultiGranularGFMM(BoxClassifier):
         for theta, level in zip(self._model.thetas, self._model.levels, strict=False):
             boxes = BoxStore.of_rows(*level.boxes.rows, n_classes=level.boxes.n_classes)
             boxes.n_candidates = level.boxes.n_candidates
-            levels.append(ImprovedOnlineGFMM(theta=theta, **params))
-            attributes = data_attributes(self) | {"_model": level.with_boxes(boxes)}
-            levels[-1].__dict__.update(attributes)
+            estimator = ImprovedOnlineGFMM(theta=theta, **params)
+            estimator.__dict__.update(data_attributes(self), _model=level.with_boxes(boxes))
+            levels.append(estimator)
         return levels
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
