@@ -43,7 +43,7 @@ class Compiling:
                 return
             self._began = time.monotonic()
             is_cached = dispatcher.stats.cache_path is not None
-            if not (self.is_announced or self._is_quiet) and _is_told(is_cached=is_cached):
+            if not (self.is_announced or self._is_quiet) and _should_announce(is_cached=is_cached):
                 self.is_announced = True
                 often = (
                     "once on this machine" if is_cached else "in each process (set NUMBA_CACHE_DIR)"
@@ -83,8 +83,8 @@ def _is_own(dispatcher: Any) -> bool:
     return str(getattr(function, "__module__", None)).startswith("hyperboxes.")
 
 
-def _is_told(*, is_cached: bool) -> bool:
-    """Whether somebody waits or may act on it, and this is the first of several processes."""
+def _should_announce(*, is_cached: bool) -> bool:
+    """Whether this is the first of several processes, and somebody waits or nothing is kept."""
     if os.environ.get(QUIET) or multiprocessing.parent_process() is not None:
         return False
     if not is_cached:

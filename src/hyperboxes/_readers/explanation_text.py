@@ -28,7 +28,7 @@ WIDTH = 79
 _MOST_CONDITIONS = 3
 
 # Boxes whose contributions are all written as 0.00 share a row, unless those of others are small.
-_LEAST = 0.005
+_SMALLEST_SHOWN = 0.005
 
 # What the columns of classes may take of a line; two are always shown.
 _MOST_FOR_CLASSES = 40
@@ -364,7 +364,7 @@ def _rows(
     """Return the numbers of each row, and what they stand for."""
     boxes = boxes_for(explanation, columns)
     sizes = np.array([np.abs(box.contributions[columns]).max() for box in boxes])
-    least = 0.0 if max_boxes is None else min(_LEAST, sizes.max(initial=0.0) / 20)
+    least = 0.0 if max_boxes is None else min(_SMALLEST_SHOWN, sizes.max(initial=0.0) / 20)
     is_small = sizes < least
     order = np.argsort(is_small, kind="stable")
     n_shown = min(np.count_nonzero(~is_small), len(boxes[:max_boxes]))
