@@ -426,8 +426,10 @@ class ThetaDisplay(PanelsDisplay):
         ):
             self._draw(panel, values)
             panel.set_ylabel(name)
-        errors = self.accuracy.mean(axis=1), self.standard_error
-        axes[0].errorbar(self.thetas, *errors, fmt="none", c=text_colour(), lw=1)
+        if self.standard_error is not None:
+            errors: dict[str, Any] = {"fmt": "none", "c": text_colour(), "lw": 1}
+            errors |= {"yerr": self.standard_error, "label": "standard error"}
+            axes[0].errorbar(self.thetas, self.accuracy.mean(axis=1), **errors)
         axes[1].set_ylim(bottom=0)
         axes[1].set_xlabel("theta")
         if legend:

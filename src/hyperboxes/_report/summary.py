@@ -54,14 +54,14 @@ def describe(report: Report) -> dict[str, Any]:
             }
             starts = weight_list(record.intercept, report.labels) or ["0 for every class"]
             about["intercepts"] = f"Scores start with {', '.join(starts)}."
-            about["weights"] = _bars(report, record.feature_importances, "are not used")
+            about["weights"] = _bars(report, record.feature_importances, "not used")
         case NeighborBoxes():
             facts = {
                 "Boxes": f"{report.n_boxes:,} of at most {estimator.max_boxes:,}",
                 "Samples learned": f"{_count_learned(report):,}",
             }
             about["experts"] = _experts(record)
-            about["weights"] = _bars(report, record.feature_weights, "are not used")
+            about["weights"] = _bars(report, record.feature_weights, "not used")
         case BoxEnsemble():
             n_members = len(record.members)
             facts = {
@@ -73,7 +73,7 @@ def describe(report: Report) -> dict[str, Any]:
                 facts["Out of bag"] = (
                     f"{estimator.oob_score_:.1%} of the training samples are right out of bag"
                 )
-            about["weights"] = _bars(report, estimator.feature_importances_, "do not help")
+            about["weights"] = _bars(report, estimator.feature_importances_, "of no help")
     return about | {"facts": _facts(report, facts)}
 
 
@@ -126,7 +126,7 @@ def _bars(report: Report, values: np.ndarray, rest: str) -> dict[str, Any]:
     if n_used > len(order):
         notes.append(f"{n_used - len(order):,} more have less")
     if n_used < len(values):
-        notes.append(f"{len(values) - n_used:,} others {rest}")
+        notes.append(f"{rest}: {len(values) - n_used:,} of {len(values):,} features")
     return {
         "bars": [
             {
@@ -136,7 +136,7 @@ def _bars(report: Report, values: np.ndarray, rest: str) -> dict[str, Any]:
             }
             for j in order
         ],
-        "note": f"{'; '.join(notes)}." if notes else "",
+        "note": f"{'; '.join(notes)}.".capitalize() if notes else "",
     }
 
 
