@@ -84,7 +84,8 @@ def test_every_view_of_every_explanation(case):
     explanations = explain(model, xl, X_upper=xu)
     for explanation in explanations:
         assert str(explanation).startswith(explanation.class_name)
-        assert len(str(explanation).splitlines()) < 65  # 12 boxes of three lines, 8 features, the rest
+        # 12 boxes of three lines, 8 features, and the rest
+        assert len(str(explanation).splitlines()) < 65
         check_html(explanation._repr_html_())
         assert (
             json.loads(json.dumps(explanation.to_dict(), allow_nan=False)) == explanation.to_dict()
